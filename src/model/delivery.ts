@@ -1,0 +1,32 @@
+import type { DeadCause } from './decision.ts';
+
+export const DELIVERY_STATES = ['pending', 'leased', 'delivered', 'dead', 'held', 'cancelled'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** Who asked for the attempts of the current schedule: the engine, or a person (resend, dead-letter retry). */
+export type Trigger = 'scheduled' | 'manual';
+
+/** One message to one destination. Unique per (message, destination). */
+export interface Delivery {
+  readonly id: string;
+  readonly messageId: string;
+  readonly applicationId: string;
+  readonly destinationId: string;
+  readonly eventType: string;
+  readonly state: DeliveryState;
+  readonly trigger: Trigger;
+  /** Attempts made in all; numbers never repeat. */
+  readonly attempts: number;
+  /** Attempts made in the current schedule: a retry by hand starts a new one at 0. */
+  readonly scheduleAttempts: number;
+  /** When the current schedule's first attempt ended, for the policy's window. */
+  readonly firstAttemptAt?: number;
+  /** When the next attempt is due (pending), or was due when it was held. */
+  readonly dueAt?: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Why it is in this state: the last decision's reason. */
+  readonly reason: string;
+  readonly deadCause?: DeadCause;
+  readonly deadAt?: number;
+}

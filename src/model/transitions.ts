@@ -1,0 +1,28 @@
+/**
+ * The legal transitions of a delivery. Stores enforce this table; nothing else changes a state.
+ *
+ *            accept (lane has room) ─────────────► leased
+ *            accept ─► pending ── claim ─────────► leased ── delivered ─► delivered
+ *                        ▲  ▲                        │ │
+ *                        │  └── retry / release ─────┘ └── exhausted / rejected ─► dead
+ *            accept ─► held ◄── endpoint stopped ── pending
+ *
+ * A person may send a finished delivery again (resend, retry of a dead letter): delivered → pending, dead → pending,
+ * cancelled → pending. Nothing else leaves a final state.
+ */
+import type { DeliveryState } from './delivery.ts';
+
+export const LEGAL_TRANSITIONS: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
+  pending: ['leased', 'held', 'cancelled', 'dead'],
+  leased: ['delivered', 'pending', 'dead', 'held', 'cancelled'],
+  held: ['pending', 'cancelled', 'dead'],
+  delivered: ['pending'],
+  dead: ['pending'],
+  cancelled: ['pending'],
+};
+
+export const FINAL_STATES: readonly DeliveryState[] = ['delivered', 'dead', 'cancelled'];
+
+export function isLegalTransition(from: DeliveryState, to: DeliveryState): boolean {
+  return LEGAL_TRANSITIONS[from].includes(to);
+}
