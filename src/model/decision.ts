@@ -16,5 +16,5 @@ export type Decision =
       readonly endpoint?: 'fail' | 'fail-when-silent' | 'disable';
     };
 
-/** exhausted: no attempts left. rejected: this will never work. discarded: a person gave it up. */
-export type DeadCause = 'exhausted' | 'rejected' | 'discarded';
+/** exhausted: no attempts left. rejected: this will never work. */
+export type DeadCause = 'exhausted' | 'rejected';

@@ -7,18 +7,18 @@
  *                        │  └── retry / release ─────┘ └── exhausted / rejected ─► dead
  *            accept ─► held ◄── endpoint stopped ── pending
  *
- * A person may send a finished delivery again (resend, retry of a dead letter): delivered → pending, dead → pending,
- * cancelled → pending. Nothing else leaves a final state.
+ * A person may send a finished delivery again (resend, retry of a dead letter): it becomes pending, or held while its
+ * endpoint is stopped; and may discard a dead letter: cancelled. Nothing else leaves a final state.
  */
 import type { DeliveryState } from './delivery.ts';
 
 export const LEGAL_TRANSITIONS: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
-  pending: ['leased', 'held', 'cancelled', 'dead'],
+  pending: ['leased', 'held', 'cancelled', 'pending'],
   leased: ['delivered', 'pending', 'dead', 'held', 'cancelled'],
-  held: ['pending', 'cancelled', 'dead'],
-  delivered: ['pending'],
-  dead: ['pending'],
-  cancelled: ['pending'],
+  held: ['pending', 'cancelled'],
+  delivered: ['pending', 'held'],
+  dead: ['pending', 'held', 'cancelled'],
+  cancelled: ['pending', 'held'],
 };
 
 export const FINAL_STATES: readonly DeliveryState[] = ['delivered', 'dead', 'cancelled'];

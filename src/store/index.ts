@@ -1,0 +1,6 @@
+/**
+ * The store room's door: the port only. Adapters live in `sqlite/` (and later `postgres/`) and are named by posthorn.ts
+ * and the CLI alone; every adapter passes the suite in `conformance/`. Promises: an operation that resolved is durable;
+ * one that rejected changed nothing; a lost lease changes zero rows. The caller's clock counts.
+ */
+export type * from './store.ts';

@@ -1,0 +1,318 @@
+/**
+ * The store's port: what the engine and the API ask of a database, and nothing of how.
+ *
+ * Cut at operations, batched and fenced. Every operation is one transaction, durable when its promise resolves, and
+ * takes `now` from its caller: the caller's clock counts, never the database's. No SQL, connection or transaction
+ * crosses this line. A method's name is also the file name in each adapter and the `describe` in the conformance suite.
+ */
+import type {
+  Application,
+  Attempt,
+  DeadCause,
+  Delivery,
+  DeliveryState,
+  Endpoint,
+  EndpointHealth,
+  EndpointStatus,
+  ErrorKind,
+  EventType,
+  Message,
+  NamedPolicy,
+  Token,
+} from '../model/index.ts';
+
+export interface Store {
+  /** Joins as a node: the epoch that comes back is the token under which deliveries are leased to it. */
+  join(input: JoinInput): Promise<{ epoch: number }>;
+  /** Extends the node's lease. `fenced` means that others may have taken its deliveries over: join again. */
+  heartbeat(input: { epoch: number; now: number; leaseMs: number }): Promise<'alive' | 'fenced'>;
+  /** Ends the node's lease at once; what it still has leased is up for takeOver. */
+  leave(input: { epoch: number }): Promise<void>;
+  /** Leases to `epoch` what is leased to nodes whose own lease has run out, oldest first. */
+  takeOver(input: { epoch: number; now: number; limit: number }): Promise<ClaimedDelivery[]>;
+
+  /** Stores messages with all their deliveries, each message whole or not at all. One result per item, in order. */
+  accept(input: AcceptInput): Promise<AcceptOutput>;
+  /** Leases due deliveries, lane by lane. Its cost depends on what it hands out, never on the backlog. */
+  claim(input: ClaimInput): Promise<ClaimOutput>;
+  /** Writes attempts and moves their deliveries on, where the lease still holds; applies them to endpoint health. */
+  record(input: RecordInput): Promise<RecordOutput>;
+  /** Gives leased deliveries back, due now, without counting an attempt. */
+  release(input: { epoch: number; now: number; ids: readonly string[] }): Promise<void>;
+
+  /** Sets an endpoint's status. Leaving `active` holds its pending deliveries; `active` again releases them. */
+  setStatus(input: SetStatusInput): Promise<EndpointHealth | undefined>;
+  /** Moves one bounded chunk of deliveries to where their endpoint's status wants them. Call again until `idle`. */
+  sweep(input: { now: number; limit: number }): Promise<{ idle: boolean; destinationId?: string; moved: number }>;
+  /** Makes finished or held deliveries due now with a new schedule, by hand. Held when the endpoint is stopped. */
+  redeliver(input: RedeliverInput): Promise<SelectionOutput>;
+  /** Gives dead letters up: cancelled, with the reason kept. */
+  discard(input: DiscardInput): Promise<SelectionOutput>;
+
+  insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict'>;
+  get<K extends RecordKind>(input: GetInput<K>): Promise<Stored<K> | undefined>;
+  list<K extends RecordKind>(input: ListInput<K>): Promise<Page<Stored<K>>>;
+  /** Replaces a record if nobody changed it since `revision`. */
+  update<K extends RecordKind>(input: UpdateInput<K>): Promise<'updated' | 'conflict' | 'stale' | 'missing'>;
+  /** Removes a record and frees its uid. An endpoint's open deliveries are cancelled, an application's endpoints removed. */
+  remove(input: { kind: RecordKind; id: string; now: number }): Promise<boolean>;
+
+  getMessage(input: { applicationId: string; id: string }): Promise<Message | undefined>;
+  listMessages(input: MessageFilter & PageInput): Promise<Page<Message>>;
+  getDelivery(input: { id: string }): Promise<Delivery | undefined>;
+  listDeliveries(input: DeliveryFilter & PageInput): Promise<Page<Delivery>>;
+  getAttempt(input: { messageId: string; id: string }): Promise<Attempt | undefined>;
+  listAttempts(input: AttemptFilter & PageInput): Promise<Page<Attempt>>;
+
+  /** The answer that was given under an idempotency key, if it is still remembered. */
+  recall(input: { key: string; now: number }): Promise<Remembered | undefined>;
+  /** Forgets what has expired, a bounded number at a time. */
+  forget(input: { now: number; limit: number }): Promise<{ forgotten: number }>;
+  /** How much is where, for health and doctor. */
+  counts(input: { now: number }): Promise<Counts>;
+  close(): Promise<void>;
+}
+
+export interface JoinInput {
+  readonly now: number;
+  readonly leaseMs: number;
+  /** Who this is, for a person: host name and process id. */
+  readonly name: string;
+}
+
+/** An answer kept under an idempotency key; written in the same commit as what it answers. */
+export interface Remembered {
+  readonly key: string;
+  /** A hash of the request: the same key with another request is refused. */
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string;
+  readonly expiresAt: number;
+}
+
+export interface NewDelivery {
+  readonly id: string;
+  readonly destinationId: string;
+  /** leased: handed to a sender of this node at once. held: the endpoint is stopped. */
+  readonly state: 'pending' | 'leased' | 'held';
+  readonly trigger?: 'manual';
+}
+
+export interface AcceptItem {
+  readonly message: Message;
+  /** The application's fan-out revision by which the deliveries were chosen; another one in the store is `stale`. */
+  readonly fanoutRevision: number;
+  readonly deliveries: readonly NewDelivery[];
+  readonly remember?: Remembered;
+}
+
+export interface AcceptInput {
+  readonly epoch: number;
+  readonly now: number;
+  readonly items: readonly AcceptItem[];
+}
+
+export type AcceptResult =
+  | { readonly kind: 'accepted' }
+  /** The message exists already (same event id or idempotency key): nothing was written. */
+  | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string }
+  | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'missing' };
+
+export interface AcceptOutput {
+  /** This node's lease is lost: what it wanted leased was stored as pending. */
+  readonly fenced: boolean;
+  readonly results: readonly AcceptResult[];
+}
+
+export interface ClaimInput {
+  readonly epoch: number;
+  readonly now: number;
+  /** Lanes that this node knows to have more, with the room it has for each. */
+  readonly lanes: readonly { readonly destinationId: string; readonly room: number }[];
+  /** How many other lanes with due work to open, and how much to take from each. */
+  readonly discover: { readonly lanes: number; readonly room: number };
+}
+
+/** What a sender needs to make an attempt, without another read. */
+export interface ClaimedDelivery {
+  readonly id: string;
+  readonly messageId: string;
+  readonly applicationId: string;
+  readonly destinationId: string;
+  readonly eventType: string;
+  readonly trigger: 'scheduled' | 'manual';
+  readonly attempts: number;
+  readonly scheduleAttempts: number;
+  readonly firstAttemptAt: number | undefined;
+  readonly dueAt: number;
+  readonly createdAt: number;
+  readonly payload: Uint8Array;
+}
+
+export interface ClaimOutput {
+  readonly fenced: boolean;
+  readonly deliveries: readonly ClaimedDelivery[];
+  /** Every lane that was looked at, and whether it has more due work now: if so, it is this node's to ask for again. */
+  readonly lanes: readonly { readonly destinationId: string; readonly more: boolean }[];
+  /** Whether lanes with due work were left unopened for want of room. */
+  readonly moreLanes: boolean;
+  /** When the next lane becomes due, if any is waiting. */
+  readonly nextDueAt: number | undefined;
+}
+
+export interface RecordItem {
+  readonly attempt: Attempt;
+  /** The delivery's attempts in this schedule, this one included. */
+  readonly scheduleAttempts: number;
+  readonly firstAttemptAt: number;
+}
+
+export interface RecordInput {
+  readonly epoch: number;
+  readonly now: number;
+  readonly items: readonly RecordItem[];
+}
+
+export interface RecordOutput {
+  readonly results: readonly ('recorded' | 'lease_lost')[];
+  /** Endpoints whose health these attempts changed, with the health after the batch. */
+  readonly endpoints: readonly { readonly id: string; readonly health: EndpointHealth }[];
+}
+
+export interface SetStatusInput {
+  readonly endpointId: string;
+  readonly status: EndpointStatus;
+  readonly reason: string;
+  readonly now: number;
+}
+
+/** Chosen deliveries, or those that a filter matches: at most `limit` of them, oldest first. */
+export type Selection =
+  | { readonly ids: readonly string[] }
+  | { readonly filter: DeliveryFilter; readonly limit: number };
+
+export interface RedeliverInput {
+  readonly now: number;
+  readonly select: Selection;
+  /** Only deliveries in these states are taken. */
+  readonly from: readonly DeliveryState[];
+}
+
+export interface DiscardInput {
+  readonly now: number;
+  readonly select: Selection;
+  readonly reason: string;
+}
+
+export interface SelectionOutput {
+  readonly ids: readonly string[];
+  /** Whether the filter matches more than this call took. */
+  readonly more: boolean;
+}
+
+export interface RecordTypes {
+  application: Application;
+  endpoint: Endpoint;
+  eventType: EventType;
+  policy: NamedPolicy;
+  token: Token;
+}
+export type RecordKind = keyof RecordTypes;
+
+/**
+ * A record as stored. `revision` rises with every update. `health` is an endpoint's; `fanoutRevision` an application's:
+ * it rises whenever one of its endpoints is added, changed, stopped, resumed or removed.
+ */
+export interface Stored<K extends RecordKind> {
+  readonly record: RecordTypes[K];
+  readonly revision: number;
+  readonly health: K extends 'endpoint' ? EndpointHealth : undefined;
+  readonly fanoutRevision: K extends 'application' ? number : undefined;
+}
+
+export interface InsertInput<K extends RecordKind> {
+  readonly kind: K;
+  readonly record: RecordTypes[K];
+  readonly remember?: Remembered;
+}
+
+/**
+ * By id, or by the name that is unique for its kind: an application's or endpoint's uid, an event type's or policy's
+ * name, a token's hash. `parentId` limits endpoints to their application.
+ */
+export interface GetInput<K extends RecordKind> {
+  readonly kind: K;
+  readonly idOrName: string;
+  readonly parentId?: string;
+}
+
+export interface ListInput<K extends RecordKind> extends PageInput {
+  readonly kind: K;
+  readonly parentId?: string;
+}
+
+export interface UpdateInput<K extends RecordKind> {
+  readonly kind: K;
+  readonly record: RecordTypes[K];
+  readonly revision: number;
+}
+
+export interface PageInput {
+  readonly limit: number;
+  readonly order: 'ascending' | 'descending';
+  /** The key of the item to go on from, exclusive; backward pages towards the list's start. */
+  readonly cursor?: { readonly key: string; readonly direction: 'forward' | 'backward' };
+}
+
+export interface Page<T> {
+  /** In the list's own order, whichever way it was paged. */
+  readonly items: readonly T[];
+  /** Nothing is left in the direction of paging. */
+  readonly done: boolean;
+}
+
+export interface MessageFilter {
+  readonly applicationId: string;
+  readonly eventTypes?: readonly string[];
+  readonly channel?: string;
+  readonly tag?: string;
+  readonly after?: number;
+  readonly before?: number;
+}
+
+export interface DeliveryFilter {
+  readonly applicationId?: string;
+  readonly destinationId?: string;
+  readonly messageId?: string;
+  readonly states?: readonly DeliveryState[];
+  readonly eventTypes?: readonly string[];
+  readonly cause?: DeadCause;
+  readonly after?: number;
+  readonly before?: number;
+}
+
+export interface AttemptFilter {
+  readonly applicationId?: string;
+  readonly messageId?: string;
+  readonly destinationId?: string;
+  readonly deliveryId?: string;
+  readonly outcome?: 'success' | 'failure';
+  /** 200 for 2xx, and so on; 0 for attempts without an answer. */
+  readonly statusClass?: number;
+  readonly error?: ErrorKind;
+  readonly eventTypes?: readonly string[];
+  readonly after?: number;
+  readonly before?: number;
+}
+
+export interface Counts {
+  readonly pending: number;
+  readonly leased: number;
+  readonly held: number;
+  readonly dead: number;
+  /** Pending deliveries that have been tried at least once. */
+  readonly retrying: number;
+  readonly oldestDueAt: number | undefined;
+}
