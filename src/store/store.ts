@@ -46,6 +46,8 @@ export interface Store {
   sweep(input: { now: number; limit: number }): Promise<{ idle: boolean; destinationId?: string; moved: number }>;
   /** Makes finished or held deliveries due now with a new schedule, by hand. Held when the endpoint is stopped. */
   redeliver(input: RedeliverInput): Promise<SelectionOutput>;
+  /** Gives an existing message one more destination, by hand. */
+  addDelivery(input: AddDeliveryInput): Promise<'added' | 'exists' | 'missing'>;
   /** Gives dead letters up: cancelled, with the reason kept. */
   discard(input: DiscardInput): Promise<SelectionOutput>;
 
@@ -95,7 +97,6 @@ export interface NewDelivery {
   readonly destinationId: string;
   /** leased: handed to a sender of this node at once. held: the endpoint is stopped. */
   readonly state: 'pending' | 'leased' | 'held';
-  readonly trigger?: 'manual';
 }
 
 export interface AcceptItem {
@@ -198,6 +199,14 @@ export interface RedeliverInput {
   readonly select: Selection;
   /** Only deliveries in these states are taken. */
   readonly from: readonly DeliveryState[];
+}
+
+export interface AddDeliveryInput {
+  readonly now: number;
+  readonly id: string;
+  readonly applicationId: string;
+  readonly messageId: string;
+  readonly destinationId: string;
 }
 
 export interface DiscardInput {

@@ -1,0 +1,48 @@
+/** The engine as its users see it: the library object, the API and the CLI. */
+import type { Attempt, EndpointHealth, Message } from '../model/index.ts';
+import type { Remembered } from '../store/index.ts';
+
+export interface Engine {
+  /** Joins the store and begins to deliver. Publishing works from here on. */
+  start(): Promise<void>;
+  /** Stops claiming, lets attempts in flight finish for at most `graceMs`, releases the rest, leaves. */
+  stop(graceMs?: number): Promise<void>;
+  /** Stores a message with its deliveries; resolves when the commit is durable. */
+  publish(publication: Publication): Promise<Published>;
+  /** Says that an application, its endpoints or a policy changed: without an id, anything may have. */
+  changed(applicationId?: string): void;
+  /** Says that the store has work that the engine did not hand it: a redelivery, a resumed endpoint. */
+  wake(): void;
+  /** Calls back for every event, in order, synchronously; returns the way to stop listening. */
+  on(listener: (event: EngineEvent) => void): () => void;
+}
+
+export interface Publication {
+  /** The application's id or uid. */
+  readonly application: string;
+  readonly eventType: string;
+  /** UTF-8 JSON, a view over its own buffer. */
+  readonly payload: Uint8Array;
+  readonly eventId?: string;
+  readonly channels?: readonly string[];
+  readonly tags?: readonly string[];
+  /** The answer to keep under an idempotency key, in the same commit. */
+  readonly remember?: (message: Message) => Remembered;
+}
+
+export type Published =
+  | { readonly kind: 'accepted'; readonly message: Message }
+  | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string }
+  | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered };
+
+export type EngineEvent =
+  | { readonly kind: 'attempt'; readonly attempt: Attempt; readonly maxAttempts: number }
+  | { readonly kind: 'endpoint'; readonly endpointId: string; readonly health: EndpointHealth }
+  | {
+      readonly kind: 'cycle';
+      readonly claimed: number;
+      readonly delivered: number;
+      readonly retried: number;
+      readonly failed: number;
+    }
+  | { readonly kind: 'fenced' };

@@ -1,0 +1,87 @@
+import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult } from '../store.ts';
+import type { Db } from './driver.ts';
+import { DueLanes } from './lanes.ts';
+import { isAlive } from './nodes.ts';
+import { recall, remember } from './remembered.ts';
+
+const FANOUT_REVISION = 'SELECT fanout_revision FROM applications WHERE id = ?';
+const BY_EVENT_ID = 'SELECT id FROM messages WHERE application_id = ? AND event_id = ?';
+const INSERT_MESSAGE = `
+  INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_DELIVERY = `
+  INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
+    schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?)`;
+
+export function accept(db: Db, input: AcceptInput): AcceptOutput {
+  const fenced = !isAlive(db, input.epoch);
+  const lanes = new DueLanes();
+  const revisions = new Map<string, number | undefined>();
+  const results = input.items.map((item): AcceptResult => {
+    const refusal = refuse(db, item, input.now, revisions);
+    if (refusal !== undefined) return refusal;
+    write(db, item, input.now, fenced ? undefined : input.epoch, lanes);
+    return { kind: 'accepted' };
+  });
+  lanes.write(db);
+  return { fenced, results };
+}
+
+function refuse(
+  db: Db,
+  item: AcceptItem,
+  now: number,
+  revisions: Map<string, number | undefined>,
+): AcceptResult | undefined {
+  const { applicationId, eventId } = item.message;
+  if (!revisions.has(applicationId)) {
+    revisions.set(applicationId, db.get<{ fanout_revision: number }>(FANOUT_REVISION, applicationId)?.fanout_revision);
+  }
+  const revision = revisions.get(applicationId);
+  if (revision === undefined) return { kind: 'missing' };
+  if (item.remember !== undefined) {
+    const remembered = recall(db, { key: item.remember.key, now });
+    if (remembered !== undefined) return { kind: 'duplicate', by: 'key', remembered };
+  }
+  if (eventId !== undefined) {
+    const known = db.get<{ id: string }>(BY_EVENT_ID, applicationId, eventId);
+    if (known !== undefined) return { kind: 'duplicate', by: 'eventId', messageId: known.id };
+  }
+  return revision === item.fanoutRevision ? undefined : { kind: 'stale' };
+}
+
+function write(db: Db, item: AcceptItem, now: number, epoch: number | undefined, lanes: DueLanes): void {
+  const { message } = item;
+  db.run(
+    INSERT_MESSAGE,
+    message.id,
+    message.applicationId,
+    message.eventId ?? null,
+    message.eventType,
+    message.channels ? JSON.stringify(message.channels) : null,
+    message.tags ? JSON.stringify(message.tags) : null,
+    message.payload,
+    message.createdAt,
+  );
+  for (const delivery of item.deliveries) {
+    const state = delivery.state === 'leased' && epoch === undefined ? 'pending' : delivery.state;
+    db.run(
+      INSERT_DELIVERY,
+      delivery.id,
+      message.id,
+      message.applicationId,
+      delivery.destinationId,
+      message.eventType,
+      state,
+      'scheduled',
+      now,
+      state === 'leased' ? (epoch ?? null) : null,
+      now,
+      now,
+      state === 'held' ? 'accepted while the endpoint was stopped' : 'accepted',
+    );
+    if (state === 'pending') lanes.note(delivery.destinationId, now);
+  }
+  if (item.remember !== undefined) remember(db, item.remember);
+}

@@ -1,0 +1,22 @@
+/**
+ * The embedded store: one SQLite file, one process, nothing to install. WAL with synchronous=FULL: what resolved is on
+ * disk. A lock of the operating system's proves that this process is the only writer, so whatever a former process had
+ * leased is free at once. Refuses to open a file that another process has, or that a newer version wrote.
+ */
+import type { Store } from '../store.ts';
+import { type OperationName, operations } from './operations.ts';
+import { runInLine, runInThread } from './runner.ts';
+
+export interface SqliteOptions {
+  /** A file, or `:memory:` for a store that ends with the process. */
+  readonly path: string;
+  /** In a thread of its own (the default), or on the caller's. */
+  readonly thread?: boolean;
+}
+
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const runner = await ((options.thread ?? true) ? runInThread(options.path) : runInLine(options.path));
+  const names = Object.keys(operations) as OperationName[];
+  const methods = names.map((name) => [name, (input: unknown) => runner.run(name, input)]);
+  return { ...Object.fromEntries(methods), close: () => runner.close() } as Store;
+}

@@ -1,0 +1,35 @@
+/** join, heartbeat, leave: a node's own lease. */
+import type { JoinInput } from '../store.ts';
+import type { Db } from './driver.ts';
+
+const JOIN = 'INSERT INTO nodes (name, joined_at, expires_at) VALUES (?, ?, ?) RETURNING epoch';
+// The file lock proves that every former process is gone: nothing has to run out first.
+const EXPIRE_FORMER = 'UPDATE nodes SET expires_at = 0';
+const HEARTBEAT = 'UPDATE nodes SET expires_at = ? WHERE epoch = ? AND expires_at > ?';
+const LEAVE = 'UPDATE nodes SET expires_at = 0 WHERE epoch = ?';
+const IS_ALIVE = 'SELECT 1 AS alive FROM nodes WHERE epoch = ? AND expires_at > 0';
+// A former node's parked lanes are nobody's: what they have waiting is found by its due time again.
+const UNPARK = `
+  UPDATE lanes SET parked_by = NULL,
+    due_at = (SELECT min(due_at) FROM deliveries d WHERE d.destination_id = lanes.destination_id AND d.state = 'pending')
+  WHERE parked_by IS NOT NULL`;
+
+export function join(db: Db, input: JoinInput): { epoch: number } {
+  db.run(EXPIRE_FORMER);
+  db.run(UNPARK);
+  const row = db.get<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
+  return { epoch: row?.epoch ?? 0 };
+}
+
+export function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): 'alive' | 'fenced' {
+  return db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch, input.now) === 1 ? 'alive' : 'fenced';
+}
+
+export function leave(db: Db, input: { epoch: number }): void {
+  db.run(LEAVE, input.epoch);
+}
+
+/** Whether this epoch may still lease: it has not left and nobody has taken over from it. */
+export function isAlive(db: Db, epoch: number): boolean {
+  return db.get(IS_ALIVE, epoch) !== undefined;
+}

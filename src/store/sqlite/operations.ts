@@ -1,0 +1,60 @@
+/** The port's operations as functions over a database: what a runner executes, each inside its transaction. */
+import type { Store } from '../store.ts';
+import { accept } from './accept.ts';
+import { claim } from './claim.ts';
+import type { Db } from './driver.ts';
+import { heartbeat, join, leave } from './nodes.ts';
+import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
+import { record } from './record.ts';
+import { get, insert, list, remove, update } from './records.ts';
+import { release } from './release.ts';
+import { forget, recall } from './remembered.ts';
+import { addDelivery, discard, redeliver } from './selection.ts';
+import { setStatus } from './set-status.ts';
+import { sweep } from './sweep.ts';
+import { takeOver } from './take-over.ts';
+
+export type OperationName = Exclude<keyof Store, 'close'>;
+
+type Operations = {
+  readonly [N in OperationName]: (db: Db, input: Parameters<Store[N]>[0]) => Awaited<ReturnType<Store[N]>>;
+};
+
+const writes = {
+  join,
+  heartbeat,
+  leave,
+  takeOver,
+  accept,
+  claim,
+  record,
+  release,
+  setStatus,
+  sweep,
+  redeliver,
+  addDelivery,
+  discard,
+  insert,
+  update,
+  remove,
+  forget,
+};
+
+const reads = {
+  get,
+  list,
+  getMessage,
+  listMessages,
+  getDelivery,
+  listDeliveries,
+  getAttempt,
+  listAttempts,
+  recall,
+  counts,
+};
+
+export const operations = { ...writes, ...reads } as unknown as Operations;
+
+export function isWrite(name: OperationName): boolean {
+  return name in writes;
+}

@@ -1,0 +1,63 @@
+/** getMessage, listMessages, getDelivery, listDeliveries, getAttempt, listAttempts, counts. */
+import type { Attempt, Delivery, Message } from '../../model/index.ts';
+import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
+import type { Db } from './driver.ts';
+import { attemptFilter, deliveryFilter, messageFilter, page } from './filters.ts';
+import { type AttemptRow, type DeliveryRow, type MessageRow, toAttempt, toDelivery, toMessage } from './rows.ts';
+
+const MESSAGE = 'SELECT * FROM messages WHERE application_id = ? AND id = ?';
+const MESSAGE_BY_EVENT_ID = 'SELECT * FROM messages WHERE application_id = ? AND event_id = ?';
+const DELIVERY = 'SELECT * FROM deliveries WHERE id = ?';
+const ATTEMPT = 'SELECT * FROM attempts WHERE message_id = ? AND id = ?';
+const COUNTS = `SELECT
+  (SELECT count(*) FROM deliveries WHERE state = 'pending') AS pending,
+  (SELECT count(*) FROM deliveries WHERE state = 'leased') AS leased,
+  (SELECT count(*) FROM deliveries WHERE state = 'held') AS held,
+  (SELECT count(*) FROM deliveries WHERE state = 'dead') AS dead,
+  (SELECT count(*) FROM deliveries WHERE state = 'pending' AND schedule_attempts > 0) AS retrying,
+  (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS oldestDueAt`;
+
+/** By id, or by the publisher's own event id. */
+export function getMessage(db: Db, input: { applicationId: string; id: string }): Message | undefined {
+  const row =
+    db.get<MessageRow>(MESSAGE, input.applicationId, input.id) ??
+    db.get<MessageRow>(MESSAGE_BY_EVENT_ID, input.applicationId, input.id);
+  return row && toMessage(row);
+}
+
+export function listMessages(db: Db, input: MessageFilter & PageInput): Page<Message> {
+  const where = messageFilter(input);
+  return page(db, { select: '*', table: 'messages', key: 'id', where, page: input }, toMessage);
+}
+
+export function getDelivery(db: Db, input: { id: string }): Delivery | undefined {
+  const row = db.get<DeliveryRow>(DELIVERY, input.id);
+  return row && toDelivery(row);
+}
+
+export function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Page<Delivery> {
+  const where = deliveryFilter(input);
+  return page(db, { select: '*', table: 'deliveries', key: 'id', where, page: input }, toDelivery);
+}
+
+export function getAttempt(db: Db, input: { messageId: string; id: string }): Attempt | undefined {
+  const row = db.get<AttemptRow>(ATTEMPT, input.messageId, input.id);
+  return row && toAttempt(row);
+}
+
+export function listAttempts(db: Db, input: AttemptFilter & PageInput): Page<Attempt> {
+  const where = attemptFilter(input);
+  return page(db, { select: '*', table: 'attempts', key: 'id', where, page: input }, toAttempt);
+}
+
+export function counts(db: Db, _input: { now: number }): Counts {
+  const row = db.get<Record<string, number | null>>(COUNTS) ?? {};
+  return {
+    pending: row.pending ?? 0,
+    leased: row.leased ?? 0,
+    held: row.held ?? 0,
+    dead: row.dead ?? 0,
+    retrying: row.retrying ?? 0,
+    oldestDueAt: row.oldestDueAt ?? undefined,
+  };
+}

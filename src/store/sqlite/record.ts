@@ -1,0 +1,136 @@
+import type { Decision, EndpointHealth } from '../../model/index.ts';
+import { healthAfter } from '../../policy/index.ts';
+import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
+import type { Db } from './driver.ts';
+import { DueLanes } from './lanes.ts';
+import { readHealth, writeHealth } from './set-status.ts';
+
+const MOVE_ON = `
+  UPDATE deliveries SET state = ?, lease_epoch = NULL, attempts = ?, schedule_attempts = ?, first_attempt_at = ?,
+    due_at = ?, updated_at = ?, reason = ?, dead_cause = ?, dead_at = ?
+  WHERE id = ? AND state = 'leased' AND lease_epoch = ?`;
+const INSERT_ATTEMPT = `
+  INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
+    started_at, duration_ms, status, error, response, response_truncated, succeeded, decision)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+export function record(db: Db, input: RecordInput): RecordOutput {
+  const lanes = new DueLanes();
+  const health = new HealthOfBatch(db);
+  const results = input.items.map((item) => {
+    const { attempt } = item;
+    const endedAt = attempt.startedAt + attempt.durationMs;
+    const next = nextState(attempt.decision, endedAt);
+    // A stopped endpoint's retries wait with the rest of what is held for it.
+    const state = next.state === 'pending' && !health.isActive(attempt.destinationId) ? 'held' : next.state;
+    const moved = db.run(
+      MOVE_ON,
+      state,
+      attempt.number,
+      item.scheduleAttempts,
+      item.firstAttemptAt,
+      next.dueAt,
+      input.now,
+      attempt.decision.reason,
+      next.deadCause,
+      next.deadCause === null ? null : endedAt,
+      attempt.deliveryId,
+      input.epoch,
+    );
+    if (moved === 0) return 'lease_lost' as const;
+    insertAttempt(db, item);
+    if (state === 'pending' && next.dueAt !== null) lanes.note(attempt.destinationId, next.dueAt);
+    health.apply(item, endedAt);
+    return 'recorded' as const;
+  });
+  lanes.write(db);
+  return { results, endpoints: health.write() };
+}
+
+function nextState(decision: Decision, endedAt: number) {
+  switch (decision.kind) {
+    case 'delivered':
+      return { state: 'delivered', dueAt: null, deadCause: null } as const;
+    case 'retry':
+      return { state: 'pending', dueAt: endedAt + decision.delayMs, deadCause: null } as const;
+    case 'dead':
+      return { state: 'dead', dueAt: null, deadCause: decision.cause } as const;
+  }
+}
+
+function insertAttempt(db: Db, { attempt }: RecordItem): void {
+  db.run(
+    INSERT_ATTEMPT,
+    attempt.id,
+    attempt.messageId,
+    attempt.deliveryId,
+    attempt.applicationId,
+    attempt.destinationId,
+    attempt.eventType,
+    attempt.number,
+    attempt.trigger,
+    attempt.url,
+    attempt.startedAt,
+    attempt.durationMs,
+    attempt.status,
+    attempt.error ?? null,
+    attempt.response,
+    attempt.responseTruncated ? 1 : 0,
+    attempt.decision.kind === 'delivered' ? 1 : 0,
+    JSON.stringify(attempt.decision),
+  );
+}
+
+/** Endpoint health over one batch: read once, changed in the attempts' order, written once where it changed. */
+class HealthOfBatch {
+  readonly #db: Db;
+  readonly #before = new Map<string, EndpointHealth | undefined>();
+  readonly #after = new Map<string, EndpointHealth>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  isActive(endpointId: string): boolean {
+    return this.#read(endpointId)?.status === 'active';
+  }
+
+  apply(item: RecordItem, endedAt: number): void {
+    const { attempt } = item;
+    const health = this.#read(attempt.destinationId);
+    if (health === undefined) return;
+    const { decision } = attempt;
+    this.#after.set(
+      attempt.destinationId,
+      healthAfter(health, {
+        kind: decision.kind === 'delivered' ? 'success' : 'failure',
+        at: endedAt,
+        firstAttemptAt: item.firstAttemptAt,
+        decision,
+      }),
+    );
+  }
+
+  write(): { id: string; health: EndpointHealth }[] {
+    const changed: { id: string; health: EndpointHealth }[] = [];
+    for (const [id, health] of this.#after) {
+      const before = this.#before.get(id);
+      // A success on a healthy endpoint changes only lastSuccessAt: not worth a write a batch, nor a report.
+      const telling = before?.status !== health.status || before.failureCount !== health.failureCount;
+      const freshEnough = (health.lastSuccessAt ?? 0) - (before?.lastSuccessAt ?? 0) < LAST_SUCCESS_RESOLUTION_MS;
+      if (!telling && freshEnough) continue;
+      writeHealth(this.#db, id, health, before?.status);
+      if (telling) changed.push({ id, health });
+    }
+    return changed;
+  }
+
+  #read(endpointId: string): EndpointHealth | undefined {
+    const current = this.#after.get(endpointId);
+    if (current !== undefined) return current;
+    if (!this.#before.has(endpointId)) this.#before.set(endpointId, readHealth(this.#db, endpointId));
+    return this.#before.get(endpointId);
+  }
+}
+
+const LAST_SUCCESS_RESOLUTION_MS = 1000;

@@ -1,0 +1,115 @@
+/**
+ * Where the executor runs. In a thread of its own the event loop never waits for the disk; in line it runs on the
+ * caller's thread, which keeps a simulation in step. Both gather what is asked for in one tick into one batch.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, PosthornError } from '../../errors.ts';
+import { Executor, type Reply, type Request } from './executor.ts';
+import type { OperationName } from './operations.ts';
+
+export interface Runner {
+  run(name: OperationName, input: unknown): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** An error as it crosses from the thread. */
+export interface PlainError {
+  readonly code?: ErrorCode;
+  readonly message: string;
+}
+
+interface Waiting {
+  resolve(output: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Requests on their way, by id, flushed together at the end of the tick. */
+class Outbox {
+  readonly #send: (requests: Request[]) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  #requests: Request[] = [];
+  #lastId = 0;
+  #closed: PosthornError | undefined;
+
+  constructor(send: (requests: Request[]) => void) {
+    this.#send = send;
+  }
+
+  add(name: OperationName, input: unknown): Promise<unknown> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#waiting.set(id, { resolve, reject });
+      if (this.#requests.push({ id, name, input }) === 1) queueMicrotask(() => this.#flush());
+    });
+  }
+
+  settle(replies: readonly Reply[]): void {
+    for (const reply of replies) {
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
+      if (reply.ok) waiting?.resolve(reply.output);
+      else waiting?.reject(reply.error);
+    }
+  }
+
+  close(reason: PosthornError): void {
+    this.#closed = reason;
+    for (const waiting of this.#waiting.values()) waiting.reject(reason);
+    this.#waiting.clear();
+  }
+
+  #flush(): void {
+    const requests = this.#requests;
+    this.#requests = [];
+    if (this.#closed === undefined) this.#send(requests);
+  }
+}
+
+const CLOSED = new PosthornError('closed', 'The store is closed.');
+
+export async function runInLine(path: string): Promise<Runner> {
+  const executor = await Executor.open(path);
+  const outbox = new Outbox((requests) => outbox.settle(executor.execute(requests)));
+  return {
+    run: (name, input) => outbox.add(name, input),
+    async close() {
+      outbox.close(CLOSED);
+      executor.close();
+    },
+  };
+}
+
+export async function runInThread(path: string): Promise<Runner> {
+  const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { path } });
+  await opened(worker);
+  const outbox = new Outbox((requests) => worker.postMessage(requests));
+  worker.on('message', (replies: readonly Reply[]) => outbox.settle(replies.map(revive)));
+  worker.on('error', (cause) => {
+    outbox.close(new PosthornError('store_unavailable', 'The store thread failed: restart Posthorn.', { cause }));
+  });
+  return {
+    run: (name, input) => outbox.add(name, input),
+    async close() {
+      outbox.close(CLOSED);
+      // The thread closes the database and ends by itself: ending it from outside aborts the process on Node 20's driver.
+      const exit = once(worker, 'exit');
+      worker.postMessage('close');
+      await exit;
+    },
+  };
+}
+
+async function opened(worker: Worker): Promise<void> {
+  const [answer] = (await once(worker, 'message')) as [{ opened: true } | { error: PlainError }];
+  if ('error' in answer) throw toError(answer.error);
+}
+
+function revive(reply: Reply): Reply {
+  return reply.ok ? reply : { ...reply, error: toError(reply.error as PlainError) };
+}
+
+function toError(plain: PlainError): Error {
+  return plain.code === undefined ? new Error(plain.message) : new PosthornError(plain.code, plain.message);
+}

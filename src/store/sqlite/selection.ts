@@ -1,0 +1,81 @@
+/** redeliver, addDelivery and discard: what a person does to chosen deliveries, in one transaction a call. */
+import type { DeliveryState } from '../../model/index.ts';
+import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
+import type { Db } from './driver.ts';
+import { deliveryFilter, type Where } from './filters.ts';
+import { DueLanes } from './lanes.ts';
+import { readHealth } from './set-status.ts';
+
+const BY_ID = 'SELECT id, destination_id, state FROM deliveries WHERE id = ?';
+const REDELIVER = `
+  UPDATE deliveries SET state = ?, trigger_kind = 'manual', schedule_attempts = 0, first_attempt_at = NULL, due_at = ?,
+    updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL
+  WHERE id = ?`;
+const DISCARD = `
+  UPDATE deliveries SET state = 'cancelled', updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL WHERE id = ?`;
+
+const ADD = `
+  INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
+    schedule_attempts, due_at, created_at, updated_at, reason)
+  SELECT ?, id, application_id, ?, event_type, ?, 'manual', 0, 0, ?, ?, ?, ?
+  FROM messages WHERE application_id = ? AND id = ?`;
+const EXISTS = 'SELECT 1 AS found FROM deliveries WHERE message_id = ? AND destination_id = ?';
+
+interface Selected {
+  id: string;
+  destination_id: string;
+  state: DeliveryState;
+}
+
+export function redeliver(db: Db, input: RedeliverInput): SelectionOutput {
+  const lanes = new DueLanes();
+  const { chosen, more } = choose(db, input.select, input.from);
+  for (const row of chosen) {
+    const { state, reason } = byHand(db, row.destination_id);
+    db.run(REDELIVER, state, input.now, input.now, reason, row.id);
+    if (state === 'pending') lanes.note(row.destination_id, input.now);
+  }
+  lanes.write(db);
+  return { ids: chosen.map((row) => row.id), more };
+}
+
+export function addDelivery(db: Db, input: AddDeliveryInput): 'added' | 'exists' | 'missing' {
+  if (db.get(EXISTS, input.messageId, input.destinationId) !== undefined) return 'exists';
+  const { state, reason } = byHand(db, input.destinationId);
+  const { id, destinationId, now } = input;
+  const added = db.run(ADD, id, destinationId, state, now, now, now, reason, input.applicationId, input.messageId);
+  if (added === 0) return 'missing';
+  const lanes = new DueLanes();
+  if (state === 'pending') lanes.note(destinationId, now);
+  lanes.write(db);
+  return 'added';
+}
+
+export function discard(db: Db, input: DiscardInput): SelectionOutput {
+  const { chosen, more } = choose(db, input.select, ['dead']);
+  for (const row of chosen) db.run(DISCARD, input.now, `discarded: ${input.reason}`, row.id);
+  return { ids: chosen.map((row) => row.id), more };
+}
+
+function byHand(db: Db, destinationId: string): { state: 'pending' | 'held'; reason: string } {
+  if (readHealth(db, destinationId)?.status === 'active') return { state: 'pending', reason: 'sent again by hand' };
+  return { state: 'held', reason: 'to be sent again by hand; held: its endpoint is stopped' };
+}
+
+function choose(db: Db, select: Selection, from: readonly DeliveryState[]): { chosen: Selected[]; more: boolean } {
+  if ('ids' in select) {
+    const rows = select.ids.map((id) => db.get<Selected>(BY_ID, id));
+    return {
+      chosen: rows.filter((row): row is Selected => row !== undefined && from.includes(row.state)),
+      more: false,
+    };
+  }
+  const states = (select.filter.states ?? from).filter((state) => from.includes(state));
+  const where: Where = deliveryFilter({ ...select.filter, states });
+  const rows = db.all<Selected>(
+    `SELECT id, destination_id, state FROM deliveries ${where} ORDER BY id LIMIT ?`,
+    ...where.params,
+    select.limit + 1,
+  );
+  return { chosen: rows.slice(0, select.limit), more: rows.length > select.limit };
+}

@@ -1,0 +1,57 @@
+import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
+import type { SetStatusInput } from '../store.ts';
+import type { Db } from './driver.ts';
+import { type HealthRow, toHealth } from './rows.ts';
+
+const READ = 'SELECT status, reason, failure_count, last_success_at, last_failure_at FROM endpoints WHERE id = ?';
+const WRITE = `
+  UPDATE endpoints SET status = ?, reason = ?, failure_count = ?, last_success_at = ?, last_failure_at = ? WHERE id = ?`;
+const CHANGE_FANOUT = `
+  UPDATE applications SET fanout_revision = fanout_revision + 1
+  WHERE id = (SELECT parent_id FROM endpoints WHERE id = ?)`;
+// Nothing more is claimed from a stopped lane; a resumed one is found again as its deliveries are let go.
+const SWEEP_LANE = `
+  INSERT INTO lanes (destination_id, sweep) VALUES (?, ?)
+  ON CONFLICT (destination_id) DO UPDATE SET sweep = excluded.sweep, due_at = NULL, parked_by = NULL`;
+
+export function readHealth(db: Db, endpointId: string): EndpointHealth | undefined {
+  const row = db.get<HealthRow>(READ, endpointId);
+  return row && toHealth(row);
+}
+
+/** Writes health; where it stops or resumes the endpoint, also what follows for its lane and the fan-out. */
+export function writeHealth(
+  db: Db,
+  endpointId: string,
+  health: EndpointHealth,
+  before: EndpointStatus | undefined,
+): void {
+  db.run(
+    WRITE,
+    health.status,
+    health.reason,
+    health.failureCount,
+    health.lastSuccessAt ?? null,
+    health.lastFailureAt ?? null,
+    endpointId,
+  );
+  if (before === health.status) return;
+  db.run(CHANGE_FANOUT, endpointId);
+  if ((before === 'active') !== (health.status === 'active')) {
+    db.run(SWEEP_LANE, endpointId, health.status === 'active' ? 'unhold' : 'hold');
+  }
+}
+
+export function setStatus(db: Db, input: SetStatusInput): EndpointHealth | undefined {
+  const before = readHealth(db, input.endpointId);
+  if (before === undefined) return undefined;
+  const active = input.status === 'active';
+  const after: EndpointHealth = {
+    ...before,
+    status: input.status,
+    reason: active ? '' : input.reason,
+    failureCount: active ? 0 : before.failureCount,
+  };
+  writeHealth(db, input.endpointId, after, before.status);
+  return after;
+}
