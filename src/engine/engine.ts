@@ -36,8 +36,22 @@ export type Published =
   | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered };
 
 export type EngineEvent =
-  | { readonly kind: 'attempt'; readonly attempt: Attempt; readonly maxAttempts: number }
-  | { readonly kind: 'endpoint'; readonly endpointId: string; readonly health: EndpointHealth }
+  /** An attempt was recorded. `scheduleAttempts` of `maxAttempts` are used. */
+  | {
+      readonly kind: 'attempt';
+      readonly attempt: Attempt;
+      readonly scheduleAttempts: number;
+      readonly maxAttempts: number;
+    }
+  /** Attempts changed an endpoint's failure count or status. */
+  | {
+      readonly kind: 'endpoint';
+      readonly endpointId: string;
+      readonly applicationId: string;
+      readonly health: EndpointHealth;
+      readonly statusChanged: boolean;
+    }
+  /** What happened in the last second, if anything did. */
   | {
       readonly kind: 'cycle';
       readonly claimed: number;
@@ -45,4 +59,7 @@ export type EngineEvent =
       readonly retried: number;
       readonly failed: number;
     }
-  | { readonly kind: 'fenced' };
+  /** This node's lease was lost and it has joined again. */
+  | { readonly kind: 'fenced' }
+  /** The store did not do what it was asked; the engine goes on trying. */
+  | { readonly kind: 'trouble'; readonly error: unknown };

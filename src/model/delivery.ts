@@ -19,7 +19,7 @@ export interface Delivery {
   readonly attempts: number;
   /** Attempts made in the current schedule: a retry by hand starts a new one at 0. */
   readonly scheduleAttempts: number;
-  /** When the current schedule's first attempt ended, for the policy's window. */
+  /** When the current schedule's first attempt started, for the policy's window. */
   readonly firstAttemptAt?: number;
   /** When the next attempt is due (pending), or was due when it was held. */
   readonly dueAt?: number;

@@ -29,7 +29,10 @@ export type Jitter =
 /** `429`, `'5xx'`, `'520-527'`, or an error kind. */
 export type Condition = number | string | ErrorKind;
 
-/** The first rule that matches an outcome decides. 2xx is always success; what no rule names is retried. */
+/**
+ * The first rule that matches an outcome decides. 2xx is always success. What no rule names is retried, except what can
+ * never work: blocked_address, validation, unknown_event_type, duplicate and permanent are rejected.
+ */
 export interface Rule {
   readonly when: readonly Condition[];
   readonly then: 'retry' | 'reject';

@@ -179,7 +179,14 @@ export interface RecordInput {
 export interface RecordOutput {
   readonly results: readonly ('recorded' | 'lease_lost')[];
   /** Endpoints whose health these attempts changed, with the health after the batch. */
-  readonly endpoints: readonly { readonly id: string; readonly health: EndpointHealth }[];
+  readonly endpoints: readonly ChangedEndpoint[];
+}
+
+export interface ChangedEndpoint {
+  readonly id: string;
+  readonly applicationId: string;
+  readonly health: EndpointHealth;
+  readonly statusChanged: boolean;
 }
 
 export interface SetStatusInput {

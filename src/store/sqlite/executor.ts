@@ -6,6 +6,7 @@ import { describeError, PosthornError } from '../../errors.ts';
 import { type Db, openDb, SQLITE_FULL, SQLITE_IOERR, sqliteCode } from './driver.ts';
 import { takeLock } from './lock.ts';
 import { migrate } from './migrate.ts';
+import { endFormerLeases } from './nodes.ts';
 import { isWrite, type OperationName, operations } from './operations.ts';
 
 export interface Request {
@@ -48,6 +49,7 @@ export class Executor {
       lock = path === ':memory:' ? undefined : await takeLock(path, () => describeHolder(db));
       db.exec(SETTINGS);
       migrate(db, path);
+      endFormerLeases(db);
       return new Executor(db, lock);
     } catch (error) {
       lock?.close();

@@ -3,11 +3,11 @@ import type { JoinInput } from '../store.ts';
 import type { Db } from './driver.ts';
 
 const JOIN = 'INSERT INTO nodes (name, joined_at, expires_at) VALUES (?, ?, ?) RETURNING epoch';
-// The file lock proves that every former process is gone: nothing has to run out first.
-const EXPIRE_FORMER = 'UPDATE nodes SET expires_at = 0';
-const HEARTBEAT = 'UPDATE nodes SET expires_at = ? WHERE epoch = ? AND expires_at > ?';
+// Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
+const HEARTBEAT = 'UPDATE nodes SET expires_at = ? WHERE epoch = ? AND expires_at > 0';
 const LEAVE = 'UPDATE nodes SET expires_at = 0 WHERE epoch = ?';
 const IS_ALIVE = 'SELECT 1 AS alive FROM nodes WHERE epoch = ? AND expires_at > 0';
+const EXPIRE_ALL = 'UPDATE nodes SET expires_at = 0';
 // A former node's parked lanes are nobody's: what they have waiting is found by its due time again.
 const UNPARK = `
   UPDATE lanes SET parked_by = NULL,
@@ -15,14 +15,18 @@ const UNPARK = `
   WHERE parked_by IS NOT NULL`;
 
 export function join(db: Db, input: JoinInput): { epoch: number } {
-  db.run(EXPIRE_FORMER);
-  db.run(UNPARK);
   const row = db.get<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
   return { epoch: row?.epoch ?? 0 };
 }
 
+/** The file lock proves that every former process is gone: its leases end at once instead of running out. */
+export function endFormerLeases(db: Db): void {
+  db.run(EXPIRE_ALL);
+  db.run(UNPARK);
+}
+
 export function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): 'alive' | 'fenced' {
-  return db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch, input.now) === 1 ? 'alive' : 'fenced';
+  return db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch) === 1 ? 'alive' : 'fenced';
 }
 
 export function leave(db: Db, input: { epoch: number }): void {

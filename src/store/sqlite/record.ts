@@ -1,9 +1,9 @@
 import type { Decision, EndpointHealth } from '../../model/index.ts';
 import { healthAfter } from '../../policy/index.ts';
-import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
+import type { ChangedEndpoint, RecordInput, RecordItem, RecordOutput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
-import { readHealth, writeHealth } from './set-status.ts';
+import { readHealth, waitingState, writeHealth } from './set-status.ts';
 
 const MOVE_ON = `
   UPDATE deliveries SET state = ?, lease_epoch = NULL, attempts = ?, schedule_attempts = ?, first_attempt_at = ?,
@@ -21,8 +21,7 @@ export function record(db: Db, input: RecordInput): RecordOutput {
     const { attempt } = item;
     const endedAt = attempt.startedAt + attempt.durationMs;
     const next = nextState(attempt.decision, endedAt);
-    // A stopped endpoint's retries wait with the rest of what is held for it.
-    const state = next.state === 'pending' && !health.isActive(attempt.destinationId) ? 'held' : next.state;
+    const state = next.state === 'pending' ? waitingState(health.of(attempt.destinationId)) : next.state;
     const moved = db.run(
       MOVE_ON,
       state,
@@ -40,7 +39,8 @@ export function record(db: Db, input: RecordInput): RecordOutput {
     if (moved === 0) return 'lease_lost' as const;
     insertAttempt(db, item);
     if (state === 'pending' && next.dueAt !== null) lanes.note(attempt.destinationId, next.dueAt);
-    health.apply(item, endedAt);
+    // An attempt that we broke off says nothing about the endpoint.
+    if (attempt.error !== 'interrupted') health.apply(item, endedAt);
     return 'recorded' as const;
   });
   lanes.write(db);
@@ -85,48 +85,43 @@ function insertAttempt(db: Db, { attempt }: RecordItem): void {
 class HealthOfBatch {
   readonly #db: Db;
   readonly #before = new Map<string, EndpointHealth | undefined>();
-  readonly #after = new Map<string, EndpointHealth>();
+  readonly #after = new Map<string, { health: EndpointHealth; applicationId: string }>();
 
   constructor(db: Db) {
     this.#db = db;
   }
 
-  isActive(endpointId: string): boolean {
-    return this.#read(endpointId)?.status === 'active';
-  }
-
   apply(item: RecordItem, endedAt: number): void {
     const { attempt } = item;
-    const health = this.#read(attempt.destinationId);
+    const health = this.of(attempt.destinationId);
     if (health === undefined) return;
     const { decision } = attempt;
-    this.#after.set(
-      attempt.destinationId,
-      healthAfter(health, {
-        kind: decision.kind === 'delivered' ? 'success' : 'failure',
-        at: endedAt,
-        firstAttemptAt: item.firstAttemptAt,
-        decision,
-      }),
-    );
+    const after = healthAfter(health, {
+      kind: decision.kind === 'delivered' ? 'success' : 'failure',
+      at: endedAt,
+      firstAttemptAt: item.firstAttemptAt,
+      decision,
+    });
+    this.#after.set(attempt.destinationId, { health: after, applicationId: attempt.applicationId });
   }
 
-  write(): { id: string; health: EndpointHealth }[] {
-    const changed: { id: string; health: EndpointHealth }[] = [];
-    for (const [id, health] of this.#after) {
+  write(): ChangedEndpoint[] {
+    const changed: ChangedEndpoint[] = [];
+    for (const [id, { health, applicationId }] of this.#after) {
       const before = this.#before.get(id);
       // A success on a healthy endpoint changes only lastSuccessAt: not worth a write a batch, nor a report.
       const telling = before?.status !== health.status || before.failureCount !== health.failureCount;
       const freshEnough = (health.lastSuccessAt ?? 0) - (before?.lastSuccessAt ?? 0) < LAST_SUCCESS_RESOLUTION_MS;
       if (!telling && freshEnough) continue;
       writeHealth(this.#db, id, health, before?.status);
-      if (telling) changed.push({ id, health });
+      const statusChanged = before?.status !== health.status;
+      if (telling) changed.push({ id, applicationId, health, statusChanged });
     }
     return changed;
   }
 
-  #read(endpointId: string): EndpointHealth | undefined {
-    const current = this.#after.get(endpointId);
+  of(endpointId: string): EndpointHealth | undefined {
+    const current = this.#after.get(endpointId)?.health;
     if (current !== undefined) return current;
     if (!this.#before.has(endpointId)) this.#before.set(endpointId, readHealth(this.#db, endpointId));
     return this.#before.get(endpointId);

@@ -1,6 +1,6 @@
 import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
-import { readHealth } from './set-status.ts';
+import { readHealth, waitingState } from './set-status.ts';
 
 const RELEASE = `
   UPDATE deliveries SET state = ?, lease_epoch = NULL, due_at = ?, updated_at = ?
@@ -12,7 +12,7 @@ export function release(db: Db, input: { epoch: number; now: number; ids: readon
   for (const id of input.ids) {
     const destinationId = db.get<{ destination_id: string }>(DESTINATION, id)?.destination_id;
     if (destinationId === undefined) continue;
-    const state = readHealth(db, destinationId)?.status === 'active' ? 'pending' : 'held';
+    const state = waitingState(readHealth(db, destinationId));
     const released = db.get(RELEASE, state, input.now, input.now, id, input.epoch);
     if (released !== undefined && state === 'pending') lanes.note(destinationId, input.now);
   }

@@ -19,6 +19,12 @@ export function readHealth(db: Db, endpointId: string): EndpointHealth | undefin
   return row && toHealth(row);
 }
 
+/** Where a delivery that is not finished belongs: it waits for its endpoint, unless that was deleted. */
+export function waitingState(health: EndpointHealth | undefined): 'pending' | 'held' | 'cancelled' {
+  if (health === undefined) return 'cancelled';
+  return health.status === 'active' ? 'pending' : 'held';
+}
+
 /** Writes health; where it stops or resumes the endpoint, also what follows for its lane and the fan-out. */
 export function writeHealth(
   db: Db,

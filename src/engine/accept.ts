@@ -1,0 +1,161 @@
+/** Accept: choose the destinations, commit the message with its deliveries, hand what is leased straight to its lane. */
+import type { Clock } from '../clock.ts';
+import { PosthornError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import type { Message } from '../model/index.ts';
+import type { AcceptItem, AcceptResult, NewDelivery, Store } from '../store/index.ts';
+import { Batcher } from './batcher.ts';
+import type { Audience, Directory, Target } from './directory.ts';
+import type { Publication, Published } from './engine.ts';
+import type { Lanes } from './lanes.ts';
+
+export interface AcceptorOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly directory: Directory;
+  readonly lanes: Lanes;
+  readonly epoch: () => number;
+  readonly onFenced: () => void;
+}
+
+const MAX_ACCEPTS_PER_COMMIT = 1000;
+/** Each reload sees the change that made the last try stale; more than this many in a row is a storm of changes. */
+const MAX_STALE = 20;
+
+interface Committed {
+  readonly result: AcceptResult;
+  readonly epoch: number;
+  readonly fenced: boolean;
+}
+
+export class Acceptor {
+  readonly #options: AcceptorOptions;
+  readonly #commits: Batcher<AcceptItem, Committed>;
+
+  constructor(options: AcceptorOptions) {
+    this.#options = options;
+    this.#commits = new Batcher(MAX_ACCEPTS_PER_COMMIT, (items) => this.#commit(items));
+  }
+
+  async publish(publication: Publication): Promise<Published> {
+    const { directory } = this.#options;
+    for (let stale = 0; stale < MAX_STALE; stale++) {
+      const audience = directory.peek(publication.application) ?? (await directory.audience(publication.application));
+      if (audience === undefined) throw noApplication(publication.application);
+      const item = this.#toItem(publication, audience);
+      const { result, epoch, fenced } = await this.#settle(item);
+      if (result.kind === 'accepted') {
+        this.#handOff(item, epoch, fenced);
+        return { kind: 'accepted', message: item.message };
+      }
+      this.#unreserve(item);
+      if (result.kind === 'duplicate') return result;
+      directory.changed(audience.applicationId);
+    }
+    throw new PosthornError('conflict', 'The endpoints of this application keep changing: try again in a moment.');
+  }
+
+  idle(): Promise<void> {
+    return this.#commits.idle();
+  }
+
+  async #settle(item: AcceptItem): Promise<Committed> {
+    try {
+      return await this.#commits.add(item);
+    } catch (error) {
+      this.#unreserve(item);
+      throw error;
+    }
+  }
+
+  #toItem(publication: Publication, audience: Audience): AcceptItem {
+    const { clock, ids } = this.#options;
+    const message: Message = {
+      id: ids.next('msg'),
+      applicationId: audience.applicationId,
+      eventType: publication.eventType,
+      payload: publication.payload,
+      createdAt: clock.now(),
+      ...(publication.eventId === undefined ? {} : { eventId: publication.eventId }),
+      ...(publication.channels === undefined ? {} : { channels: publication.channels }),
+      ...(publication.tags === undefined ? {} : { tags: publication.tags }),
+    };
+    const deliveries: NewDelivery[] = [];
+    for (const target of audience.targets.values()) {
+      if (!matches(target, message)) continue;
+      deliveries.push({ id: ids.next('dlv'), destinationId: target.endpoint.id, state: this.#firstState(target) });
+    }
+    const remember = publication.remember?.(message);
+    return {
+      message,
+      fanoutRevision: audience.fanoutRevision,
+      deliveries,
+      ...(remember === undefined ? {} : { remember }),
+    };
+  }
+
+  #firstState(target: Target): NewDelivery['state'] {
+    if (target.health.status !== 'active') return 'held';
+    const { id, maxInFlight, rateLimit } = target.endpoint;
+    return this.#options.lanes.reserve(id, maxInFlight, rateLimit) ? 'leased' : 'pending';
+  }
+
+  #handOff(item: AcceptItem, epoch: number, fenced: boolean): void {
+    const { lanes } = this.#options;
+    const { message } = item;
+    for (const { id, destinationId, state } of item.deliveries) {
+      if (state === 'pending') lanes.setHasMore(destinationId, true);
+      if (state !== 'leased') continue;
+      if (fenced) {
+        lanes.unreserve(destinationId);
+        continue;
+      }
+      lanes.startReserved({
+        epoch,
+        delivery: {
+          id,
+          messageId: message.id,
+          applicationId: message.applicationId,
+          destinationId,
+          eventType: message.eventType,
+          trigger: 'scheduled',
+          attempts: 0,
+          scheduleAttempts: 0,
+          firstAttemptAt: undefined,
+          dueAt: message.createdAt,
+          createdAt: message.createdAt,
+          payload: message.payload,
+        },
+      });
+    }
+  }
+
+  #unreserve(item: AcceptItem): void {
+    for (const { destinationId, state } of item.deliveries) {
+      if (state === 'leased') this.#options.lanes.unreserve(destinationId);
+    }
+  }
+
+  async #commit(items: readonly AcceptItem[]): Promise<Committed[]> {
+    const { store, clock } = this.#options;
+    const epoch = this.#options.epoch();
+    const { results, fenced } = await store.accept({ epoch, now: clock.now(), items });
+    if (fenced) this.#options.onFenced();
+    return results.map((result) => ({ result, epoch, fenced }));
+  }
+}
+
+/** Event types and channels as the endpoint asks; an endpoint with channels gets only messages that name one of them. */
+function matches(target: Target, message: Message): boolean {
+  const { eventTypes, channels } = target.endpoint;
+  if (eventTypes !== undefined && !eventTypes.includes(message.eventType)) return false;
+  return channels === undefined || (message.channels?.some((channel) => channels.includes(channel)) ?? false);
+}
+
+function noApplication(application: string): PosthornError {
+  return new PosthornError(
+    'not_found',
+    `There is no application ${application}. Create it first (POST /api/v1/app), or check the id or uid.`,
+  );
+}

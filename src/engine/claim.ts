@@ -1,0 +1,67 @@
+/** Claim: lease due deliveries for the lanes that have room, and know when to look again. */
+import type { Clock } from '../clock.ts';
+import type { Store } from '../store/index.ts';
+import type { Lanes } from './lanes.ts';
+import { Repeat } from './repeat.ts';
+
+export interface ClaimerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly lanes: Lanes;
+  readonly epoch: () => number;
+  readonly onClaimed: (count: number) => void;
+  readonly onFenced: () => void;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+const MAX_LANES_PER_CLAIM = 64;
+/** What an unknown lane gets to begin with; from then on its own limit says. */
+const FIRST_ROOM = 8;
+/** Wake-ups tell of due work; looking now and then anyway keeps one lost wake-up from becoming a lost delivery. */
+const SAFETY_NET_MS = 5000;
+
+export class Claimer {
+  readonly #options: ClaimerOptions;
+  readonly #passes: Repeat;
+
+  constructor(options: ClaimerOptions) {
+    this.#options = options;
+    this.#passes = new Repeat(options.clock, () => this.#pass(), options.onTrouble);
+  }
+
+  ask(): void {
+    this.#passes.ask();
+  }
+
+  askAt(at: number): void {
+    this.#passes.askAt(at);
+  }
+
+  stop(): Promise<void> {
+    return this.#passes.stop();
+  }
+
+  async #pass(): Promise<void> {
+    const { store, clock, lanes } = this.#options;
+    const now = clock.now();
+    const epoch = this.#options.epoch();
+    const wanted = lanes.wants(MAX_LANES_PER_CLAIM);
+    const promised = wanted.reduce((sum, { room }) => sum + room, 0);
+    const discoverable = Math.min(MAX_LANES_PER_CLAIM, Math.floor((lanes.nodeRoom - promised) / FIRST_ROOM));
+    const claimed = await store.claim({
+      epoch,
+      now,
+      lanes: wanted,
+      discover: { lanes: Math.max(0, discoverable), room: FIRST_ROOM },
+    });
+    if (claimed.fenced) {
+      this.#options.onFenced();
+      return;
+    }
+    if (claimed.deliveries.length > 0) this.#options.onClaimed(claimed.deliveries.length);
+    for (const delivery of claimed.deliveries) lanes.startClaimed({ delivery, epoch });
+    for (const { destinationId, more } of claimed.lanes) lanes.setHasMore(destinationId, more);
+    if (claimed.moreLanes && discoverable > 0) this.ask();
+    this.askAt(Math.min(claimed.nextDueAt ?? Number.POSITIVE_INFINITY, now + SAFETY_NET_MS));
+  }
+}

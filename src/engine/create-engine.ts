@@ -1,0 +1,176 @@
+/** The engine put together: accept → lanes → worker → record, with the duties around them. */
+import type { Clock } from '../clock.ts';
+import { PosthornError } from '../errors.ts';
+import type { Ids } from '../ids.ts';
+import type { Policy, PolicyRef } from '../model/index.ts';
+import type { Sender } from '../outbound/index.ts';
+import type { SecretBox } from '../signing/index.ts';
+import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
+import { Acceptor } from './accept.ts';
+import { Claimer } from './claim.ts';
+import { Cycle } from './cycle.ts';
+import { Directory, type Target } from './directory.ts';
+import type { Engine, EngineEvent } from './engine.ts';
+import { Lanes } from './lanes.ts';
+import { Lease } from './lease.ts';
+import { Reaper } from './reap.ts';
+import { Sweeper } from './sweep.ts';
+import { Worker } from './worker.ts';
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sender: Sender;
+  readonly secretBox: SecretBox;
+  readonly defaultPolicy: PolicyRef;
+  readonly preset: (name: string) => Policy | undefined;
+  /** Who this node is, for a person. */
+  readonly nodeName: string;
+  readonly svixNames?: boolean;
+  readonly maxInFlight?: number;
+  readonly maxInFlightPerEndpoint?: number;
+  readonly leaseMs?: number;
+}
+
+const DEFAULT_LEASE_MS = 10_000;
+const DEFAULT_MAX_IN_FLIGHT = 1024;
+const DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT = 64;
+const DEFAULT_GRACE_MS = 20_000;
+
+export function createEngine(options: EngineOptions): Engine {
+  const { store, clock } = options;
+  const listeners = new Set<(event: EngineEvent) => void>();
+  const emit = (event: EngineEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  const onTrouble = (error: unknown) => emit({ kind: 'trouble', error });
+  const cycle = new Cycle(clock, emit);
+  const directory = new Directory({ ...options, secretBox: options.secretBox });
+  const epoch = () => lease.epoch;
+  const onFenced = () => lease.fenced();
+
+  const lanes: Lanes = new Lanes({
+    clock,
+    maxInFlight: options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT,
+    laneCeiling: options.maxInFlightPerEndpoint ?? DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT,
+    start: (job) => void worker.work(job).catch(onTrouble),
+    onHungry: () => claimer.ask(),
+  });
+  const worker: Worker = new Worker({
+    ...options,
+    svixNames: options.svixNames ?? false,
+    directory,
+    onFinished: (job, succeeded) => lanes.finish(job, succeeded),
+    onRecorded,
+    onEndpoints,
+    onReleased: () => claimer.ask(),
+    onTrouble,
+  });
+  const acceptor = new Acceptor({ ...options, directory, lanes, epoch, onFenced });
+  const claimer: Claimer = new Claimer({
+    store,
+    clock,
+    lanes,
+    epoch,
+    onClaimed: (count) => cycle.claimed(count),
+    onFenced,
+    onTrouble,
+  });
+  const reaper = new Reaper({ store, clock, worker, epoch, onTrouble });
+  const sweeper = new Sweeper({ store, clock, onMoved: () => claimer.ask(), onTrouble });
+  const lease: Lease = new Lease({
+    store,
+    clock,
+    nodeName: options.nodeName,
+    leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
+    onBeat() {
+      reaper.ask();
+      sweeper.ask();
+    },
+    onFenced() {
+      emit({ kind: 'fenced' });
+      wake();
+    },
+    onTrouble,
+  });
+  let state: 'new' | 'running' | 'stopped' = 'new';
+
+  function onRecorded(item: RecordItem, target: Target): void {
+    const { attempt } = item;
+    const { decision } = attempt;
+    if (decision.kind === 'retry') claimer.askAt(attempt.startedAt + attempt.durationMs + decision.delayMs);
+    cycle.decided(decision.kind);
+    emit({ kind: 'attempt', attempt, maxAttempts: target.maxAttempts, scheduleAttempts: item.scheduleAttempts });
+  }
+
+  function onEndpoints(endpoints: RecordOutput['endpoints']): void {
+    for (const { id, health, applicationId, statusChanged } of endpoints) {
+      const target = directory.peek(applicationId)?.targets.get(id);
+      if (target !== undefined) target.health = health;
+      // The fan-out revision rose with the status: the next publish must read it again.
+      if (statusChanged) directory.changed(applicationId);
+      emit({ kind: 'endpoint', endpointId: id, applicationId, health, statusChanged });
+    }
+    if (endpoints.some(({ statusChanged }) => statusChanged)) sweeper.ask();
+  }
+
+  function wake(): void {
+    sweeper.ask();
+    reaper.ask();
+    claimer.ask();
+  }
+
+  return {
+    async start() {
+      if (state !== 'new') return;
+      await lease.start();
+      state = 'running';
+      wake();
+    },
+    async stop(graceMs = DEFAULT_GRACE_MS) {
+      if (state !== 'running') return;
+      state = 'stopped';
+      await Promise.all([claimer.stop(), reaper.stop(), sweeper.stop(), acceptor.idle()]);
+      const unsent = lanes.stop();
+      const released = Promise.all(unsent.map((job) => worker.release(job)));
+      await untilIdle(clock, () => lanes.inFlight.size === 0, graceMs);
+      const cutOff = [...lanes.inFlight].map((job) =>
+        worker.interrupt(job, 'Posthorn was stopped before this attempt ended'),
+      );
+      worker.abandon();
+      await Promise.all([released, ...cutOff]).catch(onTrouble);
+      await worker.idle();
+      cycle.stop();
+      await lease.stop();
+    },
+    async publish(publication) {
+      if (state !== 'running') throw notRunning(state);
+      return acceptor.publish(publication);
+    },
+    changed(applicationId) {
+      directory.changed(applicationId);
+    },
+    wake() {
+      if (state === 'running') wake();
+    },
+    on(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Resolves when `isIdle`, or after `graceMs`; looks every few milliseconds, which only happens at the stop. */
+async function untilIdle(clock: Clock, isIdle: () => boolean, graceMs: number): Promise<void> {
+  const deadline = clock.now() + graceMs;
+  while (!isIdle() && clock.now() < deadline) {
+    await new Promise<void>((resolve) => clock.after(Math.min(10, deadline - clock.now()), resolve));
+  }
+}
+
+function notRunning(state: 'new' | 'stopped'): PosthornError {
+  return state === 'new'
+    ? new PosthornError('not_ready', 'The engine is not started: call start() first.')
+    : new PosthornError('closed', 'Posthorn is stopping: publish to another node, or again after the restart.');
+}

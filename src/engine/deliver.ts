@@ -1,0 +1,97 @@
+/** One attempt, as one short path: sign → send → decide → record. */
+import type { Clock } from '../clock.ts';
+import type { Ids } from '../ids.ts';
+import type { Attempt, Outcome } from '../model/index.ts';
+import type { Sender } from '../outbound/index.ts';
+import { decide } from '../policy/index.ts';
+import { signatureHeaders } from '../signing/index.ts';
+import type { RecordItem } from '../store/index.ts';
+import type { Target } from './directory.ts';
+import type { Job } from './lane.ts';
+
+export interface DeliverOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sender: Sender;
+  /** Send `svix-*` header names beside the standard ones. */
+  readonly svixNames: boolean;
+}
+
+/** Makes the attempt. Never rejects for what the endpoint or the network did. */
+export async function send(job: Job, target: Target, startedAt: number, options: DeliverOptions): Promise<Outcome> {
+  const { delivery } = job;
+  const headers = signatureHeaders(
+    target.signer,
+    {
+      messageId: delivery.messageId,
+      timestampS: Math.floor(startedAt / 1000),
+      payload: delivery.payload,
+      attemptNumber: delivery.scheduleAttempts + 1,
+    },
+    { svixNames: options.svixNames },
+  );
+  headers.push('content-type', 'application/json', ...target.headers);
+  return options.sender.send({
+    url: target.url,
+    headers,
+    body: delivery.payload,
+    connectTimeoutMs: target.policy.timeouts.connectMs,
+    totalTimeoutMs: target.policy.timeouts.totalMs,
+    redirects: target.policy.redirects,
+  });
+}
+
+/** What the attempt comes to: the decision, and the record of it. */
+export function conclude(
+  job: Job,
+  target: Target,
+  startedAt: number,
+  outcome: Outcome,
+  options: Pick<DeliverOptions, 'clock' | 'ids'>,
+): RecordItem {
+  const { delivery } = job;
+  const now = options.clock.now();
+  const scheduleAttempts = delivery.scheduleAttempts + 1;
+  const firstAttemptAt = delivery.firstAttemptAt ?? startedAt;
+  const decision = decide(
+    { messageId: delivery.messageId, deliveryId: delivery.id, attempt: scheduleAttempts, firstAttemptAt, now, outcome },
+    target.policy,
+    options.ids.draw(),
+  );
+  const attempt: Attempt = {
+    id: options.ids.next('atmpt'),
+    deliveryId: delivery.id,
+    messageId: delivery.messageId,
+    applicationId: delivery.applicationId,
+    destinationId: delivery.destinationId,
+    eventType: delivery.eventType,
+    number: delivery.attempts + 1,
+    trigger: delivery.trigger,
+    url: target.endpoint.url,
+    startedAt,
+    durationMs: Math.max(0, now - startedAt),
+    ...whatCameBack(outcome, decision.kind === 'delivered'),
+    decision,
+  };
+  return { attempt, scheduleAttempts, firstAttemptAt };
+}
+
+/** A success needs no more than a glimpse of its answer; a failure's is kept up to the sender's cap. */
+const SUCCESS_RESPONSE_CHARS = 1024;
+
+function whatCameBack(outcome: Outcome, delivered: boolean) {
+  if (outcome.kind === 'failure') {
+    return { status: 0, error: outcome.error, response: outcome.message, responseTruncated: false };
+  }
+  const cut = delivered && outcome.body.length > SUCCESS_RESPONSE_CHARS;
+  return {
+    status: outcome.status,
+    response: cut ? outcome.body.slice(0, SUCCESS_RESPONSE_CHARS) : outcome.body,
+    responseTruncated: cut || outcome.bodyTruncated,
+  };
+}
+
+/** The outcome of an attempt that nobody saw the end of. */
+export function interrupted(message: string): Outcome {
+  return { kind: 'failure', error: 'interrupted', message, durationMs: 0 };
+}

@@ -1,0 +1,116 @@
+/**
+ * One destination's queue as this node sees it: how much is in flight, how much may be, what is leased and waits in
+ * memory, and whether the store has more.
+ *
+ * The limit finds itself: it starts small, grows by one with every success and halves with every failure. A dead
+ * endpoint holds one slot, a fast one as many as it can use.
+ */
+import type { ClaimedDelivery } from '../store/index.ts';
+
+/** A leased delivery on its way through this node. */
+export interface Job {
+  readonly delivery: ClaimedDelivery;
+  readonly epoch: number;
+}
+
+const FIRST_LIMIT = 4;
+
+export class Lane {
+  readonly destinationId: string;
+  readonly #waiting: Job[] = [];
+  /** Most requests at the same time. */
+  #ceiling: number;
+  #limit: number;
+  #inFlight = 0;
+  /** Places promised to deliveries whose accept is being committed. */
+  #reserved = 0;
+  /** The store has due deliveries for this lane beyond those that are leased. */
+  hasMore = false;
+  #bucket: TokenBucket | undefined;
+
+  constructor(destinationId: string, ceiling: number) {
+    this.destinationId = destinationId;
+    this.#ceiling = ceiling;
+    this.#limit = Math.min(FIRST_LIMIT, ceiling);
+  }
+
+  configure(ceiling: number, ratePerSecond: number | undefined): void {
+    this.#ceiling = ceiling;
+    this.#limit = Math.min(this.#limit, ceiling);
+    if (ratePerSecond === undefined) this.#bucket = undefined;
+    else if (this.#bucket?.ratePerSecond !== ratePerSecond) this.#bucket = new TokenBucket(ratePerSecond);
+  }
+
+  /** How many more deliveries may be leased: one limit's worth in flight, one waiting to follow without a pause. */
+  get room(): number {
+    return Math.max(0, 2 * this.#limit - this.#inFlight - this.#reserved - this.#waiting.length);
+  }
+
+  /** Worth a claim: half of the room is free, so that a busy lane claims in batches and an idle one at once. */
+  get isHungry(): boolean {
+    return this.hasMore && this.room >= this.#limit;
+  }
+
+  get isIdle(): boolean {
+    return !this.hasMore && this.#inFlight === 0 && this.#reserved === 0 && this.#waiting.length === 0;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  reserve(): void {
+    this.#reserved += 1;
+  }
+
+  unreserve(): void {
+    this.#reserved -= 1;
+  }
+
+  enqueue(job: Job): void {
+    this.#waiting.push(job);
+  }
+
+  /** The next job to start now, or how long to wait for the rate limit, or nothing. */
+  next(now: number): Job | { waitMs: number } | undefined {
+    if (this.#waiting.length === 0 || this.#inFlight >= this.#limit) return undefined;
+    const waitMs = this.#bucket?.take(now) ?? 0;
+    if (waitMs > 0) return { waitMs };
+    this.#inFlight += 1;
+    return this.#waiting.shift();
+  }
+
+  finish(succeeded: boolean): void {
+    this.#inFlight -= 1;
+    this.#limit = succeeded ? Math.min(this.#ceiling, this.#limit + 1) : Math.max(1, this.#limit >> 1);
+  }
+
+  /** Gives up what waits in memory. */
+  drain(): Job[] {
+    return this.#waiting.splice(0);
+  }
+}
+
+/** A rate limit with a burst of one second's worth. */
+class TokenBucket {
+  readonly ratePerSecond: number;
+  #tokens: number;
+  #filledAt = 0;
+
+  constructor(ratePerSecond: number) {
+    this.ratePerSecond = ratePerSecond;
+    this.#tokens = ratePerSecond;
+  }
+
+  /** Takes a token, or says how long until there is one. */
+  take(now: number): number {
+    const elapsedMs = Math.max(0, now - this.#filledAt);
+    this.#tokens = Math.min(this.ratePerSecond, this.#tokens + (elapsedMs * this.ratePerSecond) / 1000);
+    this.#filledAt = now;
+    if (this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return 0;
+    }
+    return Math.ceil(((1 - this.#tokens) * 1000) / this.ratePerSecond);
+  }
+}

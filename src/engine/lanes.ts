@@ -1,0 +1,170 @@
+/**
+ * All lanes of this node, and the node's own limit over them. Starting, finishing and reserving go through here, so that
+ * no lane exceeds its limit and all together not the node's.
+ */
+import type { Clock } from '../clock.ts';
+import { type Job, Lane } from './lane.ts';
+
+export interface LanesOptions {
+  readonly clock: Clock;
+  /** Requests at the same time over all lanes. */
+  readonly maxInFlight: number;
+  /** Requests at the same time in one lane, where the endpoint does not say. */
+  readonly laneCeiling: number;
+  /** Makes the attempt. Its promise resolves when the slot may go to the next. */
+  readonly start: (job: Job) => void;
+  /** A lane has more in the store and room for it. */
+  readonly onHungry: () => void;
+}
+
+export class Lanes {
+  readonly #options: LanesOptions;
+  /** Kept while idle too, for the limit they have found; the longest known go first when there are too many. */
+  readonly #lanes = new Map<string, Lane>();
+  /** Lanes with anything in flight, promised, waiting or left in the store; the least recently claimed for first. */
+  readonly #active = new Set<Lane>();
+  /** Lanes that have jobs waiting but found the node full, in the order in which they get the next free slots. */
+  readonly #queueing = new Set<Lane>();
+  readonly #inFlight = new Set<Job>();
+  #stopped = false;
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+  }
+
+  get inFlight(): ReadonlySet<Job> {
+    return this.#inFlight;
+  }
+
+  /** How many more deliveries this node may hold. */
+  get nodeRoom(): number {
+    return this.#stopped ? 0 : Math.max(0, this.#options.maxInFlight - this.#inFlight.size);
+  }
+
+  /** Promises a place to a delivery that is being accepted; false when it must wait its turn in the store. */
+  reserve(destinationId: string, ceiling: number | undefined, ratePerSecond: number | undefined): boolean {
+    const lane = this.#lane(destinationId);
+    lane.configure(Math.min(ceiling ?? this.#options.laneCeiling, this.#options.maxInFlight), ratePerSecond);
+    if (lane.hasMore || lane.room === 0 || this.nodeRoom === 0) return false;
+    lane.reserve();
+    this.#active.add(lane);
+    return true;
+  }
+
+  /** Gives a promised place back: the delivery was not accepted as leased. */
+  unreserve(destinationId: string): void {
+    const lane = this.#lane(destinationId);
+    lane.unreserve();
+    this.#settle(lane);
+  }
+
+  /** Takes the promised place. */
+  startReserved(job: Job): void {
+    const lane = this.#lane(job.delivery.destinationId);
+    lane.unreserve();
+    this.#enqueue(lane, job);
+  }
+
+  startClaimed(job: Job): void {
+    this.#enqueue(this.#lane(job.delivery.destinationId), job);
+  }
+
+  /** The attempt is over: its slot is free. */
+  finish(job: Job, succeeded: boolean): void {
+    this.#inFlight.delete(job);
+    const lane = this.#lane(job.delivery.destinationId);
+    lane.finish(succeeded);
+    this.#pump(lane);
+    for (const waiting of this.#queueing) {
+      if (this.nodeRoom === 0) break;
+      this.#queueing.delete(waiting);
+      this.#pump(waiting);
+    }
+    this.#settle(lane);
+  }
+
+  setHasMore(destinationId: string, hasMore: boolean): void {
+    const lane = hasMore ? this.#lane(destinationId) : this.#lanes.get(destinationId);
+    if (lane === undefined) return;
+    lane.hasMore = hasMore;
+    this.#settle(lane);
+  }
+
+  /**
+   * What to claim for: lanes that have more and room, least recently served first, and full lanes with room 0, so that
+   * due work in them is noted as theirs instead of being found again and again.
+   */
+  wants(maxLanes: number): { destinationId: string; room: number }[] {
+    const wanted: { destinationId: string; room: number }[] = [];
+    let nodeRoom = this.nodeRoom;
+    for (const lane of this.#active) {
+      if (wanted.length >= maxLanes) break;
+      if (lane.isHungry && nodeRoom > 0) {
+        const room = Math.min(lane.room, nodeRoom);
+        nodeRoom -= room;
+        wanted.push({ destinationId: lane.destinationId, room });
+        this.#active.delete(lane);
+      } else if (!lane.hasMore && lane.room === 0) wanted.push({ destinationId: lane.destinationId, room: 0 });
+    }
+    for (const { destinationId } of wanted) this.#active.add(this.#lane(destinationId));
+    return wanted;
+  }
+
+  /** Starts nothing more; answers what was leased but not started. */
+  stop(): Job[] {
+    this.#stopped = true;
+    return [...this.#active].flatMap((lane) => lane.drain());
+  }
+
+  #enqueue(lane: Lane, job: Job): void {
+    this.#active.add(lane);
+    lane.enqueue(job);
+    this.#pump(lane);
+  }
+
+  #pump(lane: Lane): void {
+    while (!this.#stopped && lane.waitingCount > 0) {
+      if (this.nodeRoom === 0) {
+        this.#queueing.add(lane);
+        return;
+      }
+      const next = lane.next(this.#options.clock.now());
+      if (next === undefined) return;
+      if ('waitMs' in next) {
+        this.#options.clock.after(next.waitMs, () => this.#pump(lane));
+        return;
+      }
+      this.#inFlight.add(next);
+      this.#options.start(next);
+    }
+  }
+
+  #lane(destinationId: string): Lane {
+    let lane = this.#lanes.get(destinationId);
+    if (lane === undefined) {
+      lane = new Lane(destinationId, this.#options.laneCeiling);
+      this.#lanes.set(destinationId, lane);
+    }
+    return lane;
+  }
+
+  #settle(lane: Lane): void {
+    if (lane.isIdle) {
+      this.#active.delete(lane);
+      this.#forgetIdle();
+      return;
+    }
+    this.#active.add(lane);
+    if (lane.isHungry) this.#options.onHungry();
+  }
+
+  #forgetIdle(): void {
+    if (this.#lanes.size <= MAX_IDLE_LANES) return;
+    for (const [destinationId, lane] of this.#lanes) {
+      if (lane.isIdle) this.#lanes.delete(destinationId);
+      if (this.#lanes.size <= MAX_IDLE_LANES) return;
+    }
+  }
+}
+
+const MAX_IDLE_LANES = 10_000;

@@ -1,0 +1,83 @@
+/**
+ * The node's lease. One row is written every few seconds for all that this node has leased; the epoch that the store
+ * gave it is the fencing token. The store's word counts: a node that was stopped longer than its lease learns at the
+ * next beat, or at its next write, that others may have taken over, and joins again under a new epoch.
+ */
+import type { Clock, Timer } from '../clock.ts';
+import { PosthornError } from '../errors.ts';
+import type { Store } from '../store/index.ts';
+
+export interface LeaseOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly nodeName: string;
+  readonly leaseMs: number;
+  /** Called after each beat, for duties that go with it. */
+  readonly onBeat: () => void;
+  readonly onFenced: () => void;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export class Lease {
+  readonly #options: LeaseOptions;
+  #epoch: number | undefined;
+  #timer: Timer | undefined;
+  #rejoining: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+  }
+
+  get epoch(): number {
+    if (this.#epoch === undefined)
+      throw new PosthornError('not_ready', 'The engine is not started: call start() first.');
+    return this.#epoch;
+  }
+
+  async start(): Promise<void> {
+    await this.#join();
+    this.#schedule();
+  }
+
+  /** Joins again under a new epoch, once for however many noticed. */
+  fenced(): void {
+    if (this.#stopped) return;
+    this.#rejoining ??= this.#join()
+      .then(() => this.#options.onFenced(), this.#options.onTrouble)
+      .finally(() => {
+        this.#rejoining = undefined;
+      });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#rejoining;
+    if (this.#epoch !== undefined) await this.#options.store.leave({ epoch: this.#epoch });
+  }
+
+  async #join(): Promise<void> {
+    const { store, clock, nodeName, leaseMs } = this.#options;
+    const { epoch } = await store.join({ now: clock.now(), leaseMs, name: nodeName });
+    this.#epoch = epoch;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#options.clock.after(this.#options.leaseMs / 4, () => {
+      this.#beat().then(() => this.#schedule(), this.#options.onTrouble);
+    });
+  }
+
+  async #beat(): Promise<void> {
+    const { store, clock, leaseMs, onTrouble } = this.#options;
+    try {
+      const state = await store.heartbeat({ epoch: this.epoch, now: clock.now(), leaseMs });
+      if (state === 'fenced') this.fenced();
+      this.#options.onBeat();
+    } catch (error) {
+      onTrouble(error);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Takes leased jobs through their attempt and into the record. A job ends in exactly one of: recorded (in its lease),
+ * released (its endpoint is stopped or gone, nothing was sent), or lost (another node has it: nothing is written).
+ */
+import type { Outcome } from '../model/index.ts';
+import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
+import { Batcher } from './batcher.ts';
+import { conclude, type DeliverOptions, interrupted, send } from './deliver.ts';
+import type { Directory, Target } from './directory.ts';
+import type { Job } from './lane.ts';
+import { persist } from './persist.ts';
+
+export interface WorkerOptions extends DeliverOptions {
+  readonly store: Store;
+  readonly directory: Directory;
+  /** The attempt is over: its slot may go to the next job. */
+  readonly onFinished: (job: Job, succeeded: boolean) => void;
+  readonly onRecorded: (item: RecordItem, target: Target) => void;
+  readonly onEndpoints: (endpoints: RecordOutput['endpoints']) => void;
+  readonly onReleased: () => void;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+const MAX_RECORDS_PER_COMMIT = 1000;
+
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #records: Batcher<{ epoch: number; item: RecordItem }, 'recorded' | 'lease_lost'>;
+  readonly #releases: Batcher<Job, undefined>;
+  /** Jobs whose outcome somebody has already taken: a late answer changes nothing. */
+  readonly #concluded = new WeakSet<Job>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#records = new Batcher(MAX_RECORDS_PER_COMMIT, (entries) => this.#record(entries));
+    this.#releases = new Batcher(MAX_RECORDS_PER_COMMIT, (jobs) => this.#release(jobs));
+  }
+
+  async work(job: Job): Promise<void> {
+    const target = await this.#target(job);
+    if (target === undefined || target.health.status !== 'active') {
+      this.#options.onFinished(job, true);
+      return this.release(job);
+    }
+    const startedAt = this.#options.clock.now();
+    const outcome = await send(job, target, startedAt, this.#options);
+    await this.#finish(job, target, startedAt, outcome);
+  }
+
+  /** Ends a job that another process, or this one's shutdown, broke off. */
+  async interrupt(job: Job, message: string): Promise<void> {
+    const target = await this.#target(job);
+    if (target === undefined) return this.release(job);
+    await this.#finish(job, target, this.#options.clock.now(), interrupted(message), false);
+  }
+
+  /** Gives a job back that was never sent. */
+  async release(job: Job): Promise<void> {
+    await this.#releases.add(job);
+    this.#options.onReleased();
+  }
+
+  /** Resolves when all that was concluded is written. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#records.idle(), this.#releases.idle()]);
+  }
+
+  /** Gives up writing what the store does not take: its leases end with this process. */
+  abandon(): void {
+    this.#stopping.abort();
+  }
+
+  async #finish(job: Job, target: Target, startedAt: number, outcome: Outcome, heldSlot = true): Promise<void> {
+    if (this.#concluded.has(job)) return;
+    this.#concluded.add(job);
+    const item = conclude(job, target, startedAt, outcome, this.#options);
+    if (heldSlot) this.#options.onFinished(job, item.attempt.decision.kind === 'delivered');
+    const result = await this.#records.add({ epoch: job.epoch, item });
+    if (result === 'recorded') this.#options.onRecorded(item, target);
+  }
+
+  async #target(job: Job): Promise<Target | undefined> {
+    const { applicationId, destinationId } = job.delivery;
+    const audience =
+      this.#options.directory.peek(applicationId) ?? (await this.#options.directory.audience(applicationId));
+    return audience?.targets.get(destinationId);
+  }
+
+  async #record(
+    entries: readonly { epoch: number; item: RecordItem }[],
+  ): Promise<readonly ('recorded' | 'lease_lost')[]> {
+    const results: ('recorded' | 'lease_lost')[] = [];
+    // A node that was fenced and joined again may still hold jobs of its former epoch.
+    for (const { epoch, run } of runsOf(entries)) {
+      const output = await this.#persist(() =>
+        this.#options.store.record({ epoch, now: this.#options.clock.now(), items: run.map(({ item }) => item) }),
+      );
+      results.push(...output.results);
+      if (output.endpoints.length > 0) this.#options.onEndpoints(output.endpoints);
+    }
+    return results;
+  }
+
+  async #release(jobs: readonly Job[]): Promise<readonly undefined[]> {
+    for (const { epoch, run } of runsOf(jobs)) {
+      const ids = run.map((job) => job.delivery.id);
+      await this.#persist(() => this.#options.store.release({ epoch, now: this.#options.clock.now(), ids }));
+    }
+    return jobs.map(() => undefined);
+  }
+
+  #persist<T>(write: () => Promise<T>): Promise<T> {
+    return persist(write, this.#options.clock, this.#stopping.signal, this.#options.onTrouble);
+  }
+}
+
+/** Neighbours of one epoch together. */
+function runsOf<T extends { epoch: number }>(entries: readonly T[]): { epoch: number; run: T[] }[] {
+  const runs: { epoch: number; run: T[] }[] = [];
+  for (const entry of entries) {
+    const last = runs.at(-1);
+    if (last?.epoch === entry.epoch) last.run.push(entry);
+    else runs.push({ epoch: entry.epoch, run: [entry] });
+  }
+  return runs;
+}
