@@ -1,0 +1,128 @@
+/** The settings. This table is the only place that knows a variable's name, its default and what it may be. */
+import { PRESET_NAMES, type PresetName } from '../policy/index.ts';
+import { bearerToken, hostName, networks, oneOf, type Parser, secretText, wholeNumber } from './parsers.ts';
+import { parseStoreUrl } from './store-url.ts';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Frozen, with every value checked. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** A store URL; `parseStoreUrl` takes it apart. */
+  readonly store: string;
+  readonly adminToken: string | undefined;
+  readonly secretKey: string | undefined;
+  readonly allowNetworks: readonly string[];
+  readonly defaultPolicy: PresetName;
+  readonly logLevel: LogLevel;
+  /** The `outbox` preset's jitter, in basis points. */
+  readonly retryJitterBps: number;
+  /** The `outbox` preset's retry budget; 0 disables it. */
+  readonly retryBudget: number;
+  readonly maxInFlight: number;
+  readonly endpointMaxInFlight: number;
+  readonly bodyLimitBytes: number;
+}
+
+export interface Setting<T> {
+  readonly env: string;
+  /** A second variable that means the same; both with different values is an error. */
+  readonly alias?: string;
+  readonly fallback: T;
+  readonly doc: string;
+  /** Its value is never shown, not even when it is wrong. */
+  readonly secret?: true;
+  readonly parse: Parser<T>;
+}
+
+export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
+  host: {
+    env: 'POSTHORN_HOST',
+    fallback: '127.0.0.1',
+    doc: 'Address to listen on; 0.0.0.0 for every IPv4 interface.',
+    parse: hostName,
+  },
+  port: {
+    env: 'POSTHORN_PORT',
+    fallback: 8420,
+    doc: 'Port to listen on, 0 to 65535; 0 picks a free one.',
+    parse: wholeNumber(0, 65_535),
+  },
+  store: {
+    env: 'POSTHORN_STORE',
+    fallback: 'sqlite:./posthorn.db',
+    doc: 'Where everything is kept: sqlite:<file>, or sqlite::memory: to keep nothing.',
+    parse(text) {
+      const parsed = parseStoreUrl(text);
+      return 'refused' in parsed ? parsed : { value: text };
+    },
+  },
+  adminToken: {
+    env: 'POSTHORN_ADMIN_TOKEN',
+    fallback: undefined,
+    doc: 'Bearer token with all rights, 16 characters or more. Without it the first start makes one and prints it once.',
+    secret: true,
+    parse: bearerToken,
+  },
+  secretKey: {
+    env: 'POSTHORN_SECRET_KEY',
+    fallback: undefined,
+    doc: 'Encrypts the signing secrets in the store, 16 characters or more. Without it they are stored as they are.',
+    secret: true,
+    parse: secretText,
+  },
+  allowNetworks: {
+    env: 'POSTHORN_ALLOW_NETWORKS',
+    fallback: [],
+    doc: 'Networks that endpoints may be in although they are not public: CIDRs separated by commas.',
+    parse: networks,
+  },
+  // Presets only: they cannot be deleted, so the policy that everything falls back on is there from the first start.
+  // A stored policy is given to an application or an endpoint instead.
+  defaultPolicy: {
+    env: 'POSTHORN_DEFAULT_POLICY',
+    fallback: 'multi-day',
+    doc: `Preset for endpoints that name no policy: ${PRESET_NAMES.join(', ')}.`,
+    parse: oneOf(PRESET_NAMES),
+  },
+  logLevel: {
+    env: 'POSTHORN_LOG_LEVEL',
+    fallback: 'info',
+    doc: `What is logged: ${LOG_LEVELS.join(', ')}.`,
+    parse: oneOf(LOG_LEVELS),
+  },
+  retryJitterBps: {
+    env: 'POSTHORN_RETRY_JITTER_BPS',
+    alias: 'PAYMENT_REQUEST_WEBHOOK_RETRY_JITTER_BPS',
+    fallback: 0,
+    doc: 'Jitter of the outbox preset in basis points, 0 to 10000; 0 leaves its schedule untouched.',
+    parse: wholeNumber(0, 10_000),
+  },
+  retryBudget: {
+    env: 'POSTHORN_RETRY_BUDGET',
+    alias: 'PAYMENT_REQUEST_WEBHOOK_RETRY_BUDGET',
+    fallback: 0,
+    doc: 'Retries that the outbox preset may make at most; 0 sets no limit beside its schedule.',
+    parse: wholeNumber(0),
+  },
+  maxInFlight: {
+    env: 'POSTHORN_MAX_IN_FLIGHT',
+    fallback: 1024,
+    doc: 'Requests to endpoints under way at the same time, in all; 1 to 65535.',
+    parse: wholeNumber(1, 65_535),
+  },
+  endpointMaxInFlight: {
+    env: 'POSTHORN_ENDPOINT_MAX_IN_FLIGHT',
+    fallback: 64,
+    doc: 'Requests under way to one endpoint that has no limit of its own; 1 to 65535.',
+    parse: wholeNumber(1, 65_535),
+  },
+  bodyLimitBytes: {
+    env: 'POSTHORN_BODY_LIMIT_BYTES',
+    fallback: 1_048_576,
+    doc: 'Largest request body that the API takes; 1024 to 67108864.',
+    parse: wholeNumber(1024, 67_108_864),
+  },
+};
