@@ -1,0 +1,9 @@
+/**
+ * HTTP in the wire format that the Svix SDKs speak: a thin layer over resources/.
+ *
+ * Refuses: rules of its own about records, SQL, deciding. Promises: every 4xx has a JSON body that says what to do,
+ * no 5xx tells what is inside, a POST repeated under its idempotency key is done once, and a token reaches no further
+ * than its scope.
+ */
+export type { Api, RouteGroup, Served } from './api.ts';
+export { createServer, type ServerOptions } from './server.ts';

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import type { Api, Served } from '../api.ts';
+import { ErrorOut } from '../contract.ts';
+import { timeOrNull } from '../wire.ts';
+
+const tags = ['Health'];
+const HealthOut = Type.Object({
+  status: Type.String(),
+  pending: Type.Integer(),
+  retrying: Type.Integer(),
+  leased: Type.Integer(),
+  held: Type.Integer(),
+  dead: Type.Integer(),
+  oldestDueAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+});
+
+/** What needs no token: whether the server lives, and what it can do. */
+export function openRoutes(api: Api, { store, clock }: Served): void {
+  for (const prefix of ['', '/api/v1']) {
+    api.get(
+      `${prefix}/health`,
+      { schema: { tags, summary: 'How much is waiting', security: [], response: { 200: HealthOut, 503: ErrorOut } } },
+      async (request, reply) => {
+        try {
+          const { oldestDueAt, ...counts } = await store.counts({ now: clock.now() });
+          return { status: 'ok', ...counts, oldestDueAt: timeOrNull(oldestDueAt) };
+        } catch (error) {
+          request.log.error({ err: error }, 'the store does not answer');
+          const detail = 'The store does not answer; the server log says why';
+          return reply.code(503).send({ code: 'store_unavailable', detail });
+        }
+      },
+    );
+    api.get(
+      `${prefix}/health/ping`,
+      { schema: { tags, summary: 'Whether the server answers', security: [], response: { 204: Type.Null() } } },
+      async (_, reply) => reply.code(204).send(null),
+    );
+  }
+
+  let document: string | undefined;
+  api.get('/api/v1/openapi.json', { schema: { hide: true } }, async (_, reply) => {
+    document ??= JSON.stringify(api.swagger());
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
+}

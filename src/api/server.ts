@@ -1,0 +1,62 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import type { Served } from './api.ts';
+import { requireToken } from './auth.ts';
+import { answerError } from './errors.ts';
+import { keepIdempotency } from './idempotency.ts';
+import { readJsonBodies } from './json-body.ts';
+import { answerUnknownRoutes } from './not-found.ts';
+import { describeApi } from './openapi.ts';
+import { openRoutes } from './routes/health.ts';
+import { routes } from './routes/index.ts';
+import { createValidatorCompiler } from './validation.ts';
+
+export interface ServerOptions extends Served {
+  readonly logger: FastifyBaseLogger | false;
+  /** The version that the OpenAPI document names. */
+  readonly version?: string;
+  readonly bodyLimitBytes?: number;
+}
+
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+/** A uid has up to 256 characters; percent-encoded it may be three times as long. */
+const MAX_PARAM_LENGTH = 1024;
+
+/** The HTTP server, ready to `listen` or `inject`. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const server = fastify({
+    ...(options.logger === false ? { logger: false } : { loggerInstance: options.logger }),
+    // Two lines for every request would cost more than the request; failures are logged where they are answered.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: MAX_PARAM_LENGTH },
+    frameworkErrors: answerError,
+  });
+  server.decorateRequest('token');
+  server.decorateRequest('rawBody');
+  server.decorateRequest('idempotent');
+  server.setValidatorCompiler(createValidatorCompiler());
+  // One way to write an answer: what is sent and what is remembered under an idempotency key are the same text.
+  server.setSerializerCompiler(() => JSON.stringify);
+  server.setErrorHandler(answerError);
+  answerUnknownRoutes(server);
+  readJsonBodies(server);
+  describeApi(server, options.version ?? '0.0.0');
+
+  server.register(async (open) => {
+    openRoutes(open.withTypeProvider<TypeBoxTypeProvider>(), options);
+  });
+  server.register(
+    async (api) => {
+      requireToken(api, options.resources);
+      keepIdempotency(api, options);
+      api.addHook('preValidation', async (request) => {
+        // Without a body, "name is required" says more than "the body must be an object".
+        if (request.body === undefined && request.method !== 'GET') request.body = {};
+      });
+      for (const register of routes) register(api.withTypeProvider<TypeBoxTypeProvider>(), options);
+    },
+    { prefix: '/api/v1' },
+  );
+  return server;
+}
