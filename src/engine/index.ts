@@ -6,3 +6,4 @@
  */
 export { createEngine, type EngineOptions } from './create-engine.ts';
 export type { Engine, EngineEvent, Publication, Published } from './engine.ts';
+export { type Logger, logEvent } from './log-events.ts';

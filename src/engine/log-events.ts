@@ -1,0 +1,71 @@
+/** The engine's events as log lines: one for every failed attempt, one a second for the sum, one for each change. */
+import { describeError } from '../errors.ts';
+import type { EngineEvent } from './engine.ts';
+
+/** What is needed of a logger; pino's shape. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export function logEvent(logger: Logger, event: EngineEvent): void {
+  switch (event.kind) {
+    case 'attempt':
+      return logAttempt(logger, event);
+    case 'endpoint':
+      return logEndpoint(logger, event);
+    case 'cycle': {
+      const { claimed, delivered, retried, failed } = event;
+      return logger.info({ claimed, delivered, retried, failed }, 'delivery cycle');
+    }
+    case 'fenced':
+      return logger.warn(
+        {},
+        'this node lost its lease (it stalled, or could not reach the store) and has joined again',
+      );
+    case 'trouble':
+      return logger.error(
+        { error: describeError(event.error) },
+        'the store did not do what it was asked; trying again',
+      );
+  }
+}
+
+function logAttempt(logger: Logger, event: EngineEvent & { kind: 'attempt' }): void {
+  const { attempt, scheduleAttempts, maxAttempts } = event;
+  const about = {
+    messageId: attempt.messageId,
+    deliveryId: attempt.deliveryId,
+    endpointId: attempt.destinationId,
+    eventType: attempt.eventType,
+    attempt: scheduleAttempts,
+    maxAttempts,
+    status: attempt.status,
+    durationMs: attempt.durationMs,
+  };
+  const { decision } = attempt;
+  if (decision.kind === 'delivered') return logger.debug(about, 'delivered');
+  const error = attempt.error === undefined ? `HTTP ${attempt.status}` : `${attempt.error}: ${attempt.response}`;
+  const willRetry = decision.kind === 'retry';
+  logger.warn(
+    {
+      ...about,
+      willRetry,
+      error,
+      ...(willRetry ? { retryInMs: decision.delayMs } : { cause: decision.cause }),
+      reason: decision.reason,
+    },
+    'webhook delivery failed',
+  );
+}
+
+function logEndpoint(logger: Logger, event: EngineEvent & { kind: 'endpoint' }): void {
+  if (!event.statusChanged) return;
+  const { status, reason, failureCount } = event.health;
+  logger.warn(
+    { endpointId: event.endpointId, applicationId: event.applicationId, status, reason, failureCount },
+    'endpoint stopped',
+  );
+}

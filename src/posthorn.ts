@@ -1,0 +1,101 @@
+/**
+ * The composition root: configuration → store + sender + engine + resources. The only file in the library that names an
+ * adapter. The server and the CLI are thin layers over the object that comes out.
+ */
+import { hostname } from 'node:os';
+import { type Clock, systemClock } from './clock.ts';
+import { type Config, configuredPreset, loadConfig, type Overrides, parseStoreUrl } from './config/index.ts';
+import { createEngine, type Engine, type Logger, logEvent } from './engine/index.ts';
+import { PosthornError } from './errors.ts';
+import { createIds, type Ids } from './ids.ts';
+import { createAddressGuard, createSender } from './outbound/index.ts';
+import { createResources, type Messages, type Resources } from './resources/index.ts';
+import { createSecretBox } from './signing/index.ts';
+import type { Store } from './store/index.ts';
+import { openSqliteStore } from './store/sqlite/index.ts';
+
+/** The settings of the configuration (see `posthorn config`), and what only code can give. */
+export interface PosthornOptions extends Overrides {
+  /** Gets the log lines; without it nothing is logged. A pino logger fits. */
+  readonly logger?: Logger;
+  /** Sends `svix-*` header names beside the standard ones. */
+  readonly svixNames?: boolean;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+}
+
+export interface Posthorn extends Resources {
+  /** Stores a message and delivers it to every endpoint it is for. Resolves when it is durable. */
+  readonly publish: Messages['publish'];
+  /** Calls back for every recorded attempt and every change of an endpoint's health. */
+  readonly on: Engine['on'];
+  /** Stops claiming, lets attempts in flight finish for at most `graceMs`, gives the rest back, closes the store. */
+  close(graceMs?: number): Promise<void>;
+  readonly config: Config;
+  /** What the HTTP server is made of. */
+  readonly served: { readonly resources: Resources; readonly store: Store; readonly clock: Clock };
+}
+
+export async function createPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
+  const { logger, svixNames = false, clock = systemClock, ids = createIds(() => clock.now()), ...overrides } = options;
+  const config = loadConfig({ overrides });
+  const secretBox = createSecretBox(config.secretKey);
+  const guard = createAddressGuard({ allow: config.allowNetworks });
+  const store = await openStore(config.store);
+  const sender = createSender({
+    clock,
+    guard,
+    userAgent: 'Posthorn',
+    maxConnectionsPerOrigin: Math.max(config.endpointMaxInFlight, 128),
+  });
+  const engine = createEngine({
+    store,
+    clock,
+    ids,
+    sender,
+    secretBox,
+    svixNames,
+    defaultPolicy: config.defaultPolicy,
+    preset: (name) => configuredPreset(config, name),
+    nodeName: `${hostname()}, process ${process.pid}`,
+    maxInFlight: config.maxInFlight,
+    maxInFlightPerEndpoint: config.endpointMaxInFlight,
+  });
+  if (logger !== undefined) engine.on((event) => logEvent(logger, event));
+  const resources = createResources({
+    store,
+    engine,
+    clock,
+    ids,
+    guard,
+    secretBox,
+    defaultPolicy: config.defaultPolicy,
+    maxPayloadBytes: config.bodyLimitBytes,
+  });
+  try {
+    await engine.start();
+    await resources.tokens.ensureAdmin(config.adminToken);
+  } catch (error) {
+    await engine.stop(0);
+    await store.close();
+    throw error;
+  }
+  return {
+    ...resources,
+    config,
+    publish: (input) => resources.messages.publish(input),
+    on: (listener) => engine.on(listener),
+    async close(graceMs) {
+      await engine.stop(graceMs);
+      await sender.close();
+      await store.close();
+    },
+    served: { resources, store, clock },
+  };
+}
+
+function openStore(url: string): Promise<Store> {
+  const location = parseStoreUrl(url);
+  if ('refused' in location) throw new PosthornError('config_invalid', `store ${location.refused}`);
+  return openSqliteStore({ path: location.value.path });
+}
