@@ -10,6 +10,8 @@ interface Room {
   readonly rooms: readonly string[] | 'any';
   /** Rooms that it may know by type only. */
   readonly types?: readonly string[];
+  /** The file that outsiders import; `index.ts` without it. */
+  readonly door?: string;
   /** Packages from npm. */
   readonly packages?: readonly string[];
   /** Modules of Node's, all without it. A pure room has none: it runs in a browser too. */
@@ -28,10 +30,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
   config: { rooms: ['model', 'policy', 'errors'] },
   store: { rooms: ['model', 'errors'], node: [] },
   'store/sqlite': { rooms: ['store', 'model', 'policy', 'errors'], packages: ['@photostructure/sqlite'] },
-  'store/conformance': {
-    rooms: ['store', 'model', 'policy', 'testing', ...FOUNDATION],
-    packages: ['vitest', 'fast-check'],
-  },
   outbound: { rooms: ['model', 'errors', 'clock'], packages: ['undici', 'ipaddr.js'] },
   engine: { rooms: ['model', 'policy', 'signing', 'outbound', 'store', ...FOUNDATION] },
   resources: {
@@ -43,18 +41,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
     types: ['engine', 'store'],
     packages: ['fastify', '@fastify/swagger', '@fastify/type-provider-typebox', 'typebox'],
   },
-  testing: {
-    rooms: ['model', 'policy', 'signing', 'store', 'engine', 'outbound', ...FOUNDATION],
-    packages: ['vitest', 'fast-check'],
-  },
   posthorn: { rooms: 'any', packages: ['pino'] },
-  cli: { rooms: 'any', packages: ['commander', 'pino', 'fastify'] },
+  cli: { rooms: 'any', door: 'main.ts', packages: ['commander', 'pino', 'fastify'] },
   index: { rooms: 'any' },
 };
 
 const FORBIDDEN_NAMES = /(^|\/)(utils?|helpers?|common|types|constants)(\.ts$|\/)/;
-/** Test rooms may be used by tests alone: they are not part of what is published. */
-const TEST_ROOMS = ['testing', 'store/conformance'];
 
 /** Source files by their path under `src`. */
 type Sources = ReadonlyMap<string, string>;
@@ -65,7 +57,8 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-const isTest = (path: string) => path.endsWith('.test.ts');
+/** Tests and what only tests use: not compiled into dist, free to import anything, imported by nothing that ships. */
+const isTest = (path: string) => path.endsWith('.test.ts') || /(^|\/)(testing|conformance|hostile)\//.test(path);
 
 /** The innermost room that a file is in: `store/sqlite/lock.ts` is in `store/sqlite`, `errors.ts` is its own room. */
 function roomOf(path: string): string {
@@ -103,6 +96,10 @@ function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
     : false;
 }
 
+function doorOf(room: string): string {
+  return ROOMS[room]?.door ?? 'index.ts';
+}
+
 /** A relative import as a path under `src`; undefined when it leaves it. */
 function resolve({ from, to }: Import): string | undefined {
   const url = new URL(to, `file:///src/${from}`);
@@ -123,7 +120,9 @@ function violations(sources: Sources): string[] {
     ...paths
       .filter((path) => FORBIDDEN_NAMES.test(path))
       .map((path) => `${path}: say what is in it, not that it is shared`),
-    ...paths.filter((path) => !(roomOf(path) in ROOMS)).map((path) => `${path}: a room that the table does not name`),
+    ...paths
+      .filter((path) => !isTest(path) && !(roomOf(path) in ROOMS))
+      .map((path) => `${path}: a room that the table does not name`),
     ...missingDoors(sources),
     ...imports.flatMap(wrongWith),
     ...cycles(imports),
@@ -143,24 +142,24 @@ function wrongWith(each: Import): string[] {
   }
   const target = resolve(each);
   if (target === undefined) return [`${line}: outside of src`];
-  if (isTest(target)) return [`${line}: a test`];
+  if (isTest(target)) return [`${line}: that is for tests`];
   const other = roomOf(target);
-  if (other === name)
-    return target.endsWith('index.ts') && name !== 'index' ? [`${line}: insiders pass by the door`] : [];
-  if (TEST_ROOMS.includes(other) && !TEST_ROOMS.includes(name)) return [`${line}: ${other} is for tests`];
+  if (other === name) return target === `${name}/${doorOf(name)}` ? [`${line}: insiders pass by the door`] : [];
   const allowed = room.rooms === 'any' || room.rooms.includes(other) || (each.typeOnly && room.types?.includes(other));
   if (!allowed) return [`${line}: ${name} may not know ${other}`];
   // What lives inside a room is an insider of it: an adapter reads the port's own file.
-  if (name.startsWith(`${other}/`) || target === `${other}.ts` || target === `${other}/index.ts`) return [];
-  return [`${line}: only ${other}/index.ts is its door`];
+  if (name.startsWith(`${other}/`) || target === `${other}.ts` || target === `${other}/${doorOf(other)}`) return [];
+  return [`${line}: only ${doorOf(other)} is its door`];
 }
 
 function missingDoors(sources: Sources): string[] {
-  const houses = new Set([...sources.keys()].filter((path) => path.includes('/')).map(roomOf));
+  const houses = new Set([...sources.keys()].filter((path) => path.includes('/') && !isTest(path)).map(roomOf));
   return [...houses].flatMap((room) => {
-    const door = sources.get(`${room}/index.ts`);
-    if (door === undefined) return TEST_ROOMS.includes(room) ? [] : [`${room}: has no index.ts`];
-    return /^\/\*\*[\s\S]{60,}?\*\//.test(door) ? [] : [`${room}/index.ts: opens without saying what the room is for`];
+    const door = sources.get(`${room}/${doorOf(room)}`);
+    if (door === undefined) return [`${room}: has no ${doorOf(room)}`];
+    return /^(#!.*\n)?\/\*\*[\s\S]{60,}?\*\//.test(door)
+      ? []
+      : [`${room}: its door opens without saying what the room is for`];
   });
 }
 
@@ -240,7 +239,7 @@ describe('a planted violation is found', () => {
     [
       'a way round the door',
       { 'policy/index.ts': `${DOOR}import type { A } from '../model/attempt.ts';`, 'model/index.ts': DOOR },
-      'only model/index.ts is its door',
+      'only index.ts is its door',
     ],
     [
       'an insider at its own door',
@@ -254,21 +253,21 @@ describe('a planted violation is found', () => {
     ],
     [
       'a test library in what ships',
-      { 'cli/index.ts': `${DOOR}import { it } from 'vitest';` },
+      { 'cli/main.ts': `${DOOR}import { it } from 'vitest';` },
       'cli may not use this package',
     ],
     [
       'a test room in what ships',
-      { 'cli/index.ts': `${DOOR}import '../testing/index.ts';`, 'testing/index.ts': DOOR },
-      'testing is for tests',
+      { 'cli/main.ts': `${DOOR}import '../testing/index.ts';`, 'testing/index.ts': DOOR },
+      'that is for tests',
     ],
-    ['a test in what ships', { 'cli/index.ts': `${DOOR}import '../policy/a.test.ts';` }, 'a test'],
+    ['a test in what ships', { 'cli/main.ts': `${DOOR}import '../policy/a.test.ts';` }, 'that is for tests'],
     [
       'Node in a pure room',
       { 'policy/index.ts': `${DOOR}import { readFileSync } from 'node:fs';` },
       'policy may not use it',
     ],
-    ['a way out of src', { 'cli/index.ts': `${DOOR}import '../../bench/sink.ts';` }, 'outside of src'],
+    ['a way out of src', { 'cli/main.ts': `${DOOR}import '../../bench/sink.ts';` }, 'outside of src'],
     ['a door without a word', { 'policy/index.ts': 'export {};' }, 'opens without saying'],
     ['a room without a door', { 'policy/decide.ts': '' }, 'has no index.ts'],
     ['a room that nobody planned', { 'extras/index.ts': DOOR }, 'a room that the table does not name'],
@@ -276,7 +275,7 @@ describe('a planted violation is found', () => {
     ['a bucket as a folder', { 'policy/index.ts': DOOR, 'policy/helpers/a.ts': '' }, 'say what is in it'],
     [
       'a cycle',
-      { 'cli/index.ts': `${DOOR}import '../posthorn.ts';`, 'posthorn.ts': `import './cli/index.ts';` },
+      { 'cli/main.ts': `${DOOR}import '../posthorn.ts';`, 'posthorn.ts': `import './cli/main.ts';` },
       'cycle: cli → posthorn → cli',
     ],
   ])('%s', (_, files, expected) => {

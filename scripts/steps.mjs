@@ -1,0 +1,41 @@
+// What every script here needs. Plain Node, no packages: node_modules may not be there yet.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+export function say(line) {
+  process.stdout.write(`posthorn: ${line}\n`);
+}
+
+/** Ends the script with one line for a person. */
+export function fail(line, exitCode = 1) {
+  process.stderr.write(`posthorn: ${line}\n`);
+  process.exit(exitCode);
+}
+
+/**
+ * Runs a program of Node's in the repository and gives its exit code, 128 + n when signal n ended it. What this script
+ * is told to stop with, the program is told too: nothing is left behind when npm is stopped.
+ */
+export function runNode(script, args = [], options = {}) {
+  const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit', ...options });
+  const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => {
+    const forward = () => child.kill(signal);
+    process.on(signal, forward);
+    return () => process.off(signal, forward);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      for (const stop of forwarded) stop();
+      resolve(code ?? 128 + (constants.signals[signal] ?? 0));
+    });
+  });
+}
+
+/** The program of an installed package, by its path: no shell, no .bin links, the same on every system. */
+export function bin(path) {
+  return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url));
+}

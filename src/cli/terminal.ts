@@ -1,0 +1,10 @@
+import type { Clock } from '../clock.ts';
+import type { Environment } from '../config/index.ts';
+
+/** What a command knows of the world that it was started in. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  readonly env: Environment;
+  readonly clock: Clock;
+}
