@@ -36,13 +36,13 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   closed: 503,
 };
 
-export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = toAnswer(error, request);
   if (status >= 500)
     request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'request failed');
-  if (status === 401) reply.header('www-authenticate', 'Bearer');
-  if (status === 503) reply.header('retry-after', '1');
-  return reply.code(status).send(body);
+  if (status === 401) void reply.header('www-authenticate', 'Bearer');
+  if (status === 503) void reply.header('retry-after', '1');
+  void reply.code(status).send(body);
 }
 
 function toAnswer(error: FastifyError, request: FastifyRequest): Answer {

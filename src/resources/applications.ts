@@ -1,7 +1,7 @@
 import type { Application } from '../model/index.ts';
 import type { Stored } from '../store/index.ts';
-import { aliased } from './alias.ts';
 import type { Context, Made, Remember } from './context.ts';
+import { aliased, over, present } from './fields.ts';
 import { missing, taken } from './missing.ts';
 import { checkMetadata, checkRate, checkUid } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
@@ -128,19 +128,15 @@ export function createApplications(context: Context): Applications {
 }
 
 /** The input's fields over those of `base`: an absent one is the base's, a null one is none. */
-async function readFields(context: Context, input: Partial<ApplicationInput>, base: Fields): Promise<Fields> {
-  const given = aliased(input, 'rateLimit', 'throttleRate');
-  const uid = input.uid === undefined ? base.uid : (input.uid ?? undefined);
-  const rateLimit = given === undefined ? base.rateLimit : (given ?? undefined);
-  const policy =
-    input.policy === undefined
-      ? base.policy
-      : input.policy && (await checkPolicyRef(context.store, input.policy, ['body', 'policy']));
+async function readFields({ store }: Context, input: Partial<ApplicationInput>, base: Fields): Promise<Fields> {
+  const rate = aliased(input, 'rateLimit', 'throttleRate');
   return {
     name: text(input.name ?? base.name, ['body', 'name'], { min: 1, max: 256 }),
-    ...(uid !== undefined && { uid: checkUid(uid, 'app', ['body', 'uid']) }),
-    ...(rateLimit !== undefined && { rateLimit: checkRate(rateLimit, ['body', 'rateLimit']) }),
-    metadata: input.metadata === undefined ? base.metadata : checkMetadata(input.metadata, ['body', 'metadata']),
-    ...(policy && { policy }),
+    metadata: over(input.metadata, base.metadata, (given) => checkMetadata(given, ['body', 'metadata'])) ?? {},
+    ...present({
+      uid: over(input.uid, base.uid, (given) => checkUid(given, 'app', ['body', 'uid'])),
+      rateLimit: over(rate, base.rateLimit, (given) => checkRate(given, ['body', 'rateLimit'])),
+      policy: await over(input.policy, base.policy, (given) => checkPolicyRef(store, given, ['body', 'policy'])),
+    }),
   };
 }

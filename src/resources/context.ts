@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../engine/index.ts';
 import type { Ids } from '../ids.ts';
 import type { PolicyRef } from '../model/index.ts';
 import type { AddressGuard } from '../outbound/index.ts';

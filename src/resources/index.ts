@@ -7,8 +7,21 @@
  * is told about every change that concerns it, after the change is durable. The context's clock counts.
  */
 export type { ApplicationInput, Applications } from './applications.ts';
+export type { AttemptedDestination, AttemptedMessage, AttemptQuery, Attempts } from './attempts.ts';
 export type { Context, Made, Remember } from './context.ts';
+export type { DeadLetter, DeadLetters } from './dead-letters.ts';
+export type { Deliveries, DeliveryDetail } from './deliveries.ts';
+export type { DeliveryQuery, DeliverySelection } from './delivery-query.ts';
+export type { EndpointInput } from './endpoint-fields.ts';
+export type { RotateInput } from './endpoint-secrets.ts';
+export type { Endpoints, EndpointView } from './endpoints.ts';
+export type { EventTypeChange, EventTypeInput, EventTypes } from './event-types.ts';
+export type { MessageQuery } from './message-query.ts';
+export type { CheckedInput, Messages, PublishInput } from './messages.ts';
 export { DEFAULT_LIMIT, type Listing, MAX_LIMIT, type PageRequest } from './paging.ts';
+export { type Payload, toPayloadBytes } from './payload.ts';
+export type { Policies, PolicyChange, PolicyView, SimulateInput } from './policies.ts';
 export type { PolicyInput } from './policy-refs.ts';
+export { PROGRESS, type Progress, progressOf } from './progress.ts';
 export { createResources, type Resources } from './resources.ts';
 export type { TokenInput, Tokens, TokenView } from './tokens.ts';
