@@ -1,5 +1,5 @@
 /** The engine put together: accept → lanes → worker → record, with the duties around them. */
-import type { Clock } from '../clock.ts';
+import { type Clock, sleep } from '../clock.ts';
 import { PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
@@ -134,12 +134,11 @@ export function createEngine(options: EngineOptions): Engine {
       await Promise.all([claimer.stop(), reaper.stop(), sweeper.stop(), acceptor.idle()]);
       const unsent = lanes.stop();
       const released = Promise.all(unsent.map((job) => worker.release(job)));
-      await untilIdle(clock, () => lanes.inFlight.size === 0, graceMs);
-      const cutOff = [...lanes.inFlight].map((job) =>
-        worker.interrupt(job, 'Posthorn was stopped before this attempt ended'),
-      );
+      if (graceMs > 0) await Promise.race([lanes.empty(), sleep(clock, graceMs)]);
+      worker.cutOff();
+      await lanes.empty();
       worker.abandon();
-      await Promise.all([released, ...cutOff]).catch(onTrouble);
+      await released.catch(onTrouble);
       await worker.idle();
       cycle.stop();
       await lease.stop();
@@ -159,14 +158,6 @@ export function createEngine(options: EngineOptions): Engine {
       return () => listeners.delete(listener);
     },
   };
-}
-
-/** Resolves when `isIdle`, or after `graceMs`; looks every few milliseconds, which only happens at the stop. */
-async function untilIdle(clock: Clock, isIdle: () => boolean, graceMs: number): Promise<void> {
-  const deadline = clock.now() + graceMs;
-  while (!isIdle() && clock.now() < deadline) {
-    await new Promise<void>((resolve) => clock.after(Math.min(10, deadline - clock.now()), resolve));
-  }
 }
 
 function notRunning(state: 'new' | 'stopped'): PosthornError {

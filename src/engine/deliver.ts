@@ -18,7 +18,13 @@ export interface DeliverOptions {
 }
 
 /** Makes the attempt. Never rejects for what the endpoint or the network did. */
-export async function send(job: Job, target: Target, startedAt: number, options: DeliverOptions): Promise<Outcome> {
+export function send(
+  job: Job,
+  target: Target,
+  startedAt: number,
+  signal: AbortSignal,
+  options: DeliverOptions,
+): Promise<Outcome> {
   const { delivery } = job;
   const headers = signatureHeaders(
     target.signer,
@@ -38,6 +44,7 @@ export async function send(job: Job, target: Target, startedAt: number, options:
     connectTimeoutMs: target.policy.timeouts.connectMs,
     totalTimeoutMs: target.policy.timeouts.totalMs,
     redirects: target.policy.redirects,
+    signal,
   });
 }
 

@@ -26,14 +26,16 @@ export class Lanes {
   /** Lanes that have jobs waiting but found the node full, in the order in which they get the next free slots. */
   readonly #queueing = new Set<Lane>();
   readonly #inFlight = new Set<Job>();
+  #onEmpty: (() => void)[] = [];
   #stopped = false;
 
   constructor(options: LanesOptions) {
     this.#options = options;
   }
 
-  get inFlight(): ReadonlySet<Job> {
-    return this.#inFlight;
+  /** Resolves when nothing is in flight. */
+  empty(): Promise<void> {
+    return this.#inFlight.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 
   /** How many more deliveries this node may hold. */
@@ -72,6 +74,7 @@ export class Lanes {
   /** The attempt is over: its slot is free. */
   finish(job: Job, succeeded: boolean): void {
     this.#inFlight.delete(job);
+    if (this.#inFlight.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
     const lane = this.#lane(job.delivery.destinationId);
     lane.finish(succeeded);
     this.#pump(lane);

@@ -13,23 +13,22 @@ export interface Logger {
 export function logEvent(logger: Logger, event: EngineEvent): void {
   switch (event.kind) {
     case 'attempt':
-      return logAttempt(logger, event);
+      logAttempt(logger, event);
+      break;
     case 'endpoint':
-      return logEndpoint(logger, event);
+      logEndpoint(logger, event);
+      break;
     case 'cycle': {
       const { claimed, delivered, retried, failed } = event;
-      return logger.info({ claimed, delivered, retried, failed }, 'delivery cycle');
+      logger.info({ claimed, delivered, retried, failed }, 'delivery cycle');
+      break;
     }
     case 'fenced':
-      return logger.warn(
-        {},
-        'this node lost its lease (it stalled, or could not reach the store) and has joined again',
-      );
+      logger.warn({}, 'this node lost its lease (it stalled or could not reach the store) and has joined again');
+      break;
     case 'trouble':
-      return logger.error(
-        { error: describeError(event.error) },
-        'the store did not do what it was asked; trying again',
-      );
+      logger.error({ error: describeError(event.error) }, 'the store failed; the engine goes on trying');
+      break;
   }
 }
 
@@ -46,7 +45,10 @@ function logAttempt(logger: Logger, event: EngineEvent & { kind: 'attempt' }): v
     durationMs: attempt.durationMs,
   };
   const { decision } = attempt;
-  if (decision.kind === 'delivered') return logger.debug(about, 'delivered');
+  if (decision.kind === 'delivered') {
+    logger.debug(about, 'delivered');
+    return;
+  }
   const error = attempt.error === undefined ? `HTTP ${attempt.status}` : `${attempt.error}: ${attempt.response}`;
   const willRetry = decision.kind === 'retry';
   logger.warn(

@@ -31,9 +31,14 @@ export class Repeat {
   /** Asks at a time, unless it is asked for earlier. */
   askAt(at: number): void {
     if (this.#stopped || at >= this.#timerAt) return;
+    const delayMs = at - this.#clock.now();
+    if (delayMs <= 0) {
+      this.ask();
+      return;
+    }
     this.#timer?.cancel();
     this.#timerAt = at;
-    this.#timer = this.#clock.after(at - this.#clock.now(), () => {
+    this.#timer = this.#clock.after(delayMs, () => {
       this.#timerAt = Number.POSITIVE_INFINITY;
       this.ask();
     });

@@ -27,9 +27,8 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #records: Batcher<{ epoch: number; item: RecordItem }, 'recorded' | 'lease_lost'>;
   readonly #releases: Batcher<Job, undefined>;
-  /** Jobs whose outcome somebody has already taken: a late answer changes nothing. */
-  readonly #concluded = new WeakSet<Job>();
-  readonly #stopping = new AbortController();
+  readonly #cutOff = new AbortController();
+  readonly #giveUp = new AbortController();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -44,11 +43,11 @@ export class Worker {
       return this.release(job);
     }
     const startedAt = this.#options.clock.now();
-    const outcome = await send(job, target, startedAt, this.#options);
-    await this.#finish(job, target, startedAt, outcome);
+    const outcome = await send(job, target, startedAt, this.#cutOff.signal, this.#options);
+    await this.#finish(job, target, startedAt, outcome, true);
   }
 
-  /** Ends a job that another process, or this one's shutdown, broke off. */
+  /** Ends a job that another process broke off. */
   async interrupt(job: Job, message: string): Promise<void> {
     const target = await this.#target(job);
     if (target === undefined) return this.release(job);
@@ -66,14 +65,17 @@ export class Worker {
     await Promise.all([this.#records.idle(), this.#releases.idle()]);
   }
 
-  /** Gives up writing what the store does not take: its leases end with this process. */
-  abandon(): void {
-    this.#stopping.abort();
+  /** Ends every attempt in flight as interrupted. */
+  cutOff(): void {
+    this.#cutOff.abort();
   }
 
-  async #finish(job: Job, target: Target, startedAt: number, outcome: Outcome, heldSlot = true): Promise<void> {
-    if (this.#concluded.has(job)) return;
-    this.#concluded.add(job);
+  /** Gives up writing what the store does not take: its leases end with this process. */
+  abandon(): void {
+    this.#giveUp.abort();
+  }
+
+  async #finish(job: Job, target: Target, startedAt: number, outcome: Outcome, heldSlot: boolean): Promise<void> {
     const item = conclude(job, target, startedAt, outcome, this.#options);
     if (heldSlot) this.#options.onFinished(job, item.attempt.decision.kind === 'delivered');
     const result = await this.#records.add({ epoch: job.epoch, item });
@@ -111,7 +113,7 @@ export class Worker {
   }
 
   #persist<T>(write: () => Promise<T>): Promise<T> {
-    return persist(write, this.#options.clock, this.#stopping.signal, this.#options.onTrouble);
+    return persist(write, this.#options.clock, this.#giveUp.signal, this.#options.onTrouble);
   }
 }
 

@@ -1,0 +1,195 @@
+/** Leases, fencing, reaping, graceful stop, and a store in trouble. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../store/index.ts';
+import { openSqliteStore } from '../store/sqlite/index.ts';
+import { createEngineRig, type EngineRig } from '../testing/engine-rig.ts';
+import { createManualClock, type ManualClock } from '../testing/manual-clock.ts';
+import { type ScriptedReceiver, startReceiver } from '../testing/scripted-receiver.ts';
+import type { Engine } from './index.ts';
+
+const LEASE_MS = 10_000;
+
+let clock: ManualClock;
+let store: Store;
+let rig: EngineRig;
+let receiver: ScriptedReceiver;
+/** While set, these operations of the store reject. */
+let failing: ReadonlySet<string>;
+let calls: string[];
+
+beforeEach(async () => {
+  clock = createManualClock();
+  failing = new Set();
+  calls = [];
+  store = watched(await openSqliteStore({ path: ':memory:', thread: false }));
+  rig = await createEngineRig({ clock, store });
+  receiver = await startReceiver();
+});
+
+afterEach(async () => {
+  failing = new Set();
+  await rig.close();
+  await receiver.close();
+  await store.close();
+});
+
+/** The real store, with every call noted and some made to fail. */
+function watched(inner: Store): Store {
+  return new Proxy(inner, {
+    get(target, name: keyof Store) {
+      return (input: never) => {
+        calls.push(name);
+        if (failing.has(name)) return Promise.reject(new Error(`${name} fails`));
+        return (target[name] as (input: never) => Promise<unknown>)(input);
+      };
+    },
+  });
+}
+
+/** A node whose clock is past the first one's lease, while the first one's stands still: a stopped process. */
+async function nodeAfterTheLease(): Promise<Engine> {
+  const second = rig.secondEngine({ clock: createManualClock(clock.now() + LEASE_MS + 1) });
+  await second.start();
+  return second;
+}
+
+function delivered(engine: Engine): Promise<void> {
+  return new Promise((resolve) => {
+    engine.on((event) => {
+      if (event.kind === 'attempt' && event.attempt.decision.kind === 'delivered') resolve();
+    });
+  });
+}
+
+describe('the direct path', () => {
+  it('a message whose lane has room is sent without a second read of the store', async () => {
+    await rig.endpoint(receiver.url);
+    await rig.publish();
+    await rig.attempts(1);
+    const before = calls.length;
+    await rig.publish();
+    await rig.attempts(2);
+    expect(calls.slice(before)).toEqual(['accept', 'record']);
+  });
+
+  it('ALL-01 publishes that arrive together share one commit, and none resolves before it', async () => {
+    await rig.endpoint(receiver.url);
+    await rig.publish();
+    await rig.attempts(1);
+    const before = calls.length;
+    await Promise.all(Array.from({ length: 100 }, (_, n) => rig.publish({ n })));
+    expect(calls.slice(before).filter((name) => name === 'accept')).toHaveLength(1);
+  });
+
+  it('ALL-01 a publish whose commit fails is refused and nothing is sent', async () => {
+    await rig.endpoint(receiver.url);
+    await rig.publish();
+    await rig.attempts(1);
+    failing = new Set(['accept']);
+    await expect(rig.publish()).rejects.toThrow('accept fails');
+    failing = new Set();
+    await rig.publish();
+    await rig.attempts(2);
+    expect(receiver.arrivals).toHaveLength(2);
+  });
+});
+
+describe('a lease', () => {
+  it('BUD-07 a node that died loses its deliveries to another within the lease, counted as an interrupted attempt', async () => {
+    await rig.endpoint(receiver.url);
+    receiver.answer(() => {});
+    const { message } = await rig.publish();
+    await receiver.arrived(1);
+    receiver.answer(200);
+    const second = await nodeAfterTheLease();
+    await delivered(second);
+    const { items } = await store.listAttempts({ messageId: message.id, limit: 10, order: 'ascending' });
+    expect(items.map(({ error, status }) => error ?? status)).toEqual(['interrupted', 200]);
+  });
+
+  it('BUD-07 a node that only stalled cannot overwrite what another did', async () => {
+    await rig.endpoint(receiver.url);
+    const answers: (() => void)[] = [];
+    receiver.answer((response) => answers.push(() => response.writeHead(500).end()), 200);
+    const { message } = await rig.publish();
+    await receiver.arrived(1);
+    await delivered(await nodeAfterTheLease());
+    // The stalled node's answer comes late: it must change nothing.
+    answers[0]?.();
+    await clock.advance(100);
+    const delivery = await rig.delivery(message.id);
+    expect(delivery).toMatchObject({ state: 'delivered', attempts: 2 });
+    expect(rig.events.filter(({ kind }) => kind === 'attempt')).toHaveLength(0);
+  });
+
+  it('a fenced node joins again and goes on', async () => {
+    await rig.endpoint(receiver.url);
+    await store.leave({ epoch: 1 });
+    await clock.advance(3000);
+    await rig.event('fenced');
+    await rig.publish();
+    await rig.attempts(1);
+    expect(receiver.arrivals).toHaveLength(1);
+  });
+});
+
+describe('a stop', () => {
+  it('waits for what is in flight, gives the rest back, and leaves nothing leased', async () => {
+    const answers: (() => void)[] = [];
+    receiver.answer((response) => answers.push(() => response.writeHead(200).end()));
+    await rig.endpoint(receiver.url, { maxInFlight: 2 });
+    for (let n = 0; n < 10; n++) await rig.publish({ n });
+    await receiver.arrived(2);
+    const stopped = rig.engine.stop(60_000);
+    for (const answer of answers) answer();
+    await stopped;
+    expect(await store.counts({ now: clock.now() })).toMatchObject({ leased: 0, pending: 8 });
+    expect(receiver.arrivals).toHaveLength(2);
+    await expect(rig.publish()).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  it('cuts off what does not end in time, and the next start sends it again', async () => {
+    await rig.endpoint(receiver.url);
+    receiver.answer(() => {});
+    const { message } = await rig.publish();
+    await receiver.arrived(1);
+    const stopped = rig.engine.stop(5000);
+    await clock.advance(5000);
+    await stopped;
+    expect(await rig.delivery(message.id)).toMatchObject({ state: 'pending', attempts: 1 });
+    receiver.answer(200);
+    const second = rig.secondEngine();
+    await second.start();
+    await receiver.arrived(2);
+  });
+});
+
+describe('a store in trouble', () => {
+  it('an outcome is kept and written when the store is back, without a second request', async () => {
+    await rig.endpoint(receiver.url);
+    await rig.publish();
+    await rig.attempts(1);
+    failing = new Set(['record']);
+    const { message } = await rig.publish();
+    await receiver.arrived(2);
+    await rig.event('trouble');
+    failing = new Set();
+    await clock.advance(10_000);
+    await rig.attempts(2);
+    expect((await rig.delivery(message.id)).state).toBe('delivered');
+    expect(receiver.arrivals).toHaveLength(2);
+  });
+
+  it('claims begin again when the store is back', async () => {
+    await rig.endpoint(receiver.url);
+    receiver.answer(500, 200);
+    await rig.publish();
+    await rig.attempts(1);
+    failing = new Set(['claim']);
+    await clock.advance(10_000);
+    expect(receiver.arrivals).toHaveLength(1);
+    failing = new Set();
+    await clock.advance(10_000);
+    await rig.attempts(2);
+  });
+});
