@@ -1,0 +1,144 @@
+/** Messages: publish, look up, list. Publishing is the hot path: it checks in place and compiles nothing. */
+import { createHash } from 'node:crypto';
+import type { Published } from '../engine/index.ts';
+import { invalid, PosthornError } from '../errors.ts';
+import type { Message } from '../model/index.ts';
+import type { Remembered } from '../store/index.ts';
+import type { Context, Remember } from './context.ts';
+import { findApplication, findMessage } from './lookup.ts';
+import { type MessageQuery, timedPage, timeFilter } from './message-query.ts';
+import { checkName, checkNames, checkUid } from './names.ts';
+import { type Listing, listing } from './paging.ts';
+import { checkSize, type Payload, toPayloadBytes } from './payload.ts';
+
+export interface PublishInput {
+  /** The application's id or uid. */
+  readonly application: string;
+  readonly eventType: string;
+  readonly payload: Payload;
+  /** Your own id for the event: a second message with it in the same application is a conflict. */
+  readonly eventId?: string;
+  readonly channels?: readonly string[];
+  readonly tags?: readonly string[];
+  /** Publishing again under the same key gives back the first message for 12 hours, and sends nothing. */
+  readonly idempotencyKey?: string;
+}
+
+/** A publication whose payload is checked bytes over a buffer of their own. */
+export interface CheckedInput extends Omit<PublishInput, 'payload' | 'idempotencyKey'> {
+  readonly payload: Uint8Array;
+  readonly remember?: Remember<Message>;
+}
+
+export interface Messages {
+  publish(input: PublishInput): Promise<Message>;
+  /** For callers that bring bytes and an answer to remember. Says what happened; only a taken event id is thrown. */
+  accept(input: CheckedInput): Promise<Message | Remembered>;
+  /** By the message's id or the publisher's event id. */
+  get(application: string, idOrEventId: string): Promise<Message>;
+  list(application: string, query?: MessageQuery): Promise<Listing<Message>>;
+}
+
+export const DEFAULT_MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;
+const REMEMBER_MS = 12 * 60 * 60 * 1000;
+const CHANNELS = { min: 1, max: 5 };
+const TAGS = { min: 1, max: 8 };
+
+export function createMessages(context: Context): Messages {
+  const { engine, store, clock, maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES } = context;
+
+  async function accept(input: CheckedInput): Promise<Message | Remembered> {
+    checkSize(input.payload, maxPayloadBytes);
+    const published = await engine.publish(checkMarks(input));
+    if (published.kind === 'accepted') return published.message;
+    if (published.by === 'key') return published.remembered;
+    throw taken(input.eventId, published);
+  }
+
+  async function publish({ idempotencyKey, payload: given, ...rest }: PublishInput): Promise<Message> {
+    const payload = toPayloadBytes(given, ['body', 'payload']);
+    const key = idempotencyKey;
+    const fingerprint = key === undefined ? '' : fingerprintOf(rest.eventType, payload);
+    const remember = (message: Message): Remembered => ({
+      key: `publish:${message.applicationId}:${key}`,
+      fingerprint,
+      status: 202,
+      body: message.id,
+      expiresAt: clock.now() + REMEMBER_MS,
+    });
+    const result = await accept(key === undefined ? { ...rest, payload } : { ...rest, payload, remember });
+    if ('id' in result) return result;
+    if (result.fingerprint === fingerprint) return messages.get(rest.application, result.body);
+    throw new PosthornError(
+      'idempotency_key_reused',
+      `The idempotency key ${JSON.stringify(key)} belongs to another message; use a new key for each`,
+    );
+  }
+
+  const messages: Messages = {
+    publish,
+    accept,
+
+    async get(application, idOrEventId) {
+      const { id } = await findApplication(store, application);
+      return findMessage(store, id, idOrEventId);
+    },
+
+    async list(application, query = {}) {
+      const { id: applicationId } = await findApplication(store, application);
+      const page = await store.listMessages({
+        applicationId,
+        ...timeFilter(query),
+        ...(query.channel !== undefined && { channel: query.channel }),
+        ...(query.tag !== undefined && { tag: query.tag }),
+        ...timedPage(query, 'msg'),
+      });
+      return listing(
+        page,
+        ({ id }) => id,
+        (message) => message,
+      );
+    },
+  };
+  return messages;
+}
+
+/** Callers in plain JavaScript may pass anything. */
+function checkMarks(input: CheckedInput): CheckedInput {
+  const { application, eventType, eventId, channels, tags } = input;
+  if (typeof application !== 'string') throw notText('application');
+  if (typeof eventType !== 'string') throw notText('eventType');
+  checkName(eventType, ['body', 'eventType']);
+  if (eventId !== undefined) {
+    if (typeof eventId !== 'string') throw notText('eventId');
+    checkUid(eventId, 'msg', ['body', 'eventId']);
+  }
+  if (channels === undefined && tags === undefined) return input;
+  return {
+    ...input,
+    ...(channels !== undefined && { channels: checkList(channels, 'channels', CHANNELS) }),
+    ...(tags !== undefined && { tags: checkList(tags, 'tags', TAGS) }),
+  };
+}
+
+function checkList(names: readonly string[], field: string, range: typeof CHANNELS): readonly string[] {
+  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
+    throw invalid(['body', field], 'must be a list of strings', 'type_error');
+  }
+  return checkNames(names, ['body', field], range);
+}
+
+function notText(field: string): PosthornError {
+  return invalid(['body', field], 'must be a string', 'type_error');
+}
+
+function fingerprintOf(eventType: string, payload: Uint8Array): string {
+  return createHash('sha256').update(eventType).update('\n').update(payload).digest('base64url');
+}
+
+function taken(eventId: string | undefined, { messageId }: Extract<Published, { by: 'eventId' }>): PosthornError {
+  return new PosthornError(
+    'conflict',
+    `The event id ${JSON.stringify(eventId)} belongs to message ${messageId}, which was accepted before; nothing was sent again`,
+  );
+}
