@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memberText } from './member-text.ts';
+
+const textOf = (json: string, name: string): string | undefined => {
+  const bytes = memberText(Buffer.from(json), name);
+  return bytes && Buffer.from(bytes).toString();
+};
+
+describe('memberText', () => {
+  it('keeps what parsing and printing would change', () => {
+    const payload = '{ "n": 12345678901234567890, "x":1.0,"é":"\\u00e9 }]," , "a":[ {"}":"\\""} ] }';
+    expect(textOf(`{"eventType":"a","payload": ${payload} ,"z":1}`, 'payload')).toBe(payload);
+  });
+
+  it('finds the last member of the name, however its key is written, and no inner one', () => {
+    expect(textOf('{"a":{"payload":1},"payload":2,"pay\\u006coad":{"b":3}}', 'payload')).toBe('{"b":3}');
+    expect(textOf('{"a":{"payload":1}}', 'payload')).toBeUndefined();
+    expect(textOf('{}', 'payload')).toBeUndefined();
+    expect(textOf('[{"payload":1}]', 'payload')).toBeUndefined();
+  });
+
+  it('gives bytes over a buffer of their own, because they cross threads', () => {
+    const bytes = memberText(Buffer.from('{"payload":{"a":1}}'), 'payload');
+    expect(bytes?.buffer.byteLength).toBe(7);
+  });
+
+  it('agrees with JSON.parse on every object, printed tightly or with spaces', () => {
+    const object = fc.dictionary(fc.oneof(fc.constant('payload'), fc.string({ unit: 'binary' })), fc.jsonValue());
+    fc.assert(
+      fc.property(object, fc.constantFrom(undefined, 2, '\t'), (value, space) => {
+        for (const name of ['payload', ...Object.keys(value)]) {
+          const text = textOf(JSON.stringify(value, null, space), name);
+          const expected = JSON.stringify(value[name]);
+          if (Object.hasOwn(value, name)) expect(JSON.stringify(JSON.parse(text ?? ''))).toBe(expected);
+          else expect(text).toBeUndefined();
+        }
+      }),
+    );
+  });
+});
