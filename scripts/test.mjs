@@ -3,10 +3,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from './build.mjs';
-import { ensureInstalled } from './ensure-installed.mjs';
-import { ensureNode } from './ensure-node.mjs';
-import { bin, fail, runNode, say } from './steps.mjs';
+import { prepare } from './prepare.mjs';
+import { bin, runNode, say } from './steps.mjs';
 
 const CHECKS = [
   { name: 'format and lint', program: '@biomejs/biome/bin/biome', args: ['check', '--error-on-warnings'] },
@@ -15,10 +13,7 @@ const CHECKS = [
   { name: 'unused code', program: 'knip/bin/knip.js', args: [] },
 ];
 
-ensureNode();
-await ensureInstalled();
-const built = await build();
-if (built !== 0) fail('the build failed: see the messages above.', built);
+await prepare();
 
 const failed = [];
 for (const { name, program, args } of CHECKS) {

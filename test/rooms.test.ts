@@ -39,7 +39,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   api: {
     rooms: ['resources', 'model', 'policy', ...FOUNDATION],
     types: ['engine', 'store'],
-    packages: ['fastify', '@fastify/swagger', '@fastify/type-provider-typebox', 'typebox'],
+    packages: ['fastify', '@fastify/swagger', '@fastify/type-provider-typebox', 'typebox', 'ajv', 'ajv-formats'],
   },
   posthorn: { rooms: 'any', packages: ['pino'] },
   cli: { rooms: 'any', door: 'main.ts', packages: ['commander', 'pino', 'fastify'] },

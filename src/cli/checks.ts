@@ -18,8 +18,6 @@ export type Finding =
 const LEAST_FREE_BYTES = 100 * 1024 * 1024;
 const SCARCE_FREE_BYTES = 1024 * 1024 * 1024;
 const SQLITE_MAGIC = 'SQLite format 3\0';
-/** Where a SQLite file keeps `user_version`, which is our schema's number. */
-const USER_VERSION_AT = 60;
 
 export async function* runChecks(terminal: Terminal): AsyncGenerator<Finding> {
   yield checkNode(process.versions.node);
@@ -78,37 +76,31 @@ async function checkFile(path: string, folder: string, now: number): Promise<Fin
       'Create it, or change its owner or POSTHORN_STORE.',
     );
   }
-  const header = await readHeader(path);
-  if (header === 'missing') return good('store', `${path} will be created at the first start`);
-  if (header === 'unreadable') return bad('store', `${path} cannot be read`, 'Change its owner, or POSTHORN_STORE.');
-  if (header === 'foreign') {
+  const file = await looksLike(path);
+  if (file === 'missing') return good('store', `${path} will be created at the first start`);
+  if (file === 'unreadable') return bad('store', `${path} cannot be read`, 'Change its owner, or POSTHORN_STORE.');
+  if (file === 'foreign') {
     return bad('store', `${path} is not a SQLite file`, 'Name another file in POSTHORN_STORE; this one is left alone.');
   }
   try {
+    // Opening brings the schema up to date, or refuses one that a newer version wrote.
     const store = await openSqliteStore({ path, thread: false });
     const { pending, leased, held, dead } = await store.counts({ now });
     await store.close();
     const waiting = `${pending + leased} waiting, ${held} held, ${dead} dead letters`;
-    return good('store', `${path} opens and can be written (schema ${await schemaOf(path)}; ${waiting})`);
+    return good('store', `${path} opens and can be written (schema up to date; ${waiting})`);
   } catch (error) {
     return bad('store', `${path} does not open`, describeError(error));
   }
 }
 
-async function schemaOf(path: string): Promise<number | string> {
-  const header = await readHeader(path);
-  return typeof header === 'string' ? header : header.schema;
-}
-
-async function readHeader(path: string): Promise<{ schema: number } | 'missing' | 'unreadable' | 'foreign'> {
+async function looksLike(path: string): Promise<'missing' | 'unreadable' | 'foreign' | 'sqlite'> {
   try {
     const file = await open(path, 'r');
     try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(100), 0, 100, 0);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE_MAGIC.length), 0, SQLITE_MAGIC.length, 0);
       // An empty file is what SQLite makes of a database before its first write.
-      if (bytesRead === 0) return { schema: 0 };
-      const isSqlite = bytesRead === 100 && buffer.toString('latin1', 0, SQLITE_MAGIC.length) === SQLITE_MAGIC;
-      return isSqlite ? { schema: buffer.readUInt32BE(USER_VERSION_AT) } : 'foreign';
+      return bytesRead === 0 || buffer.toString('latin1') === SQLITE_MAGIC ? 'sqlite' : 'foreign';
     } finally {
       await file.close();
     }

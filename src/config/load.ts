@@ -21,7 +21,7 @@ interface Given {
  */
 export function loadConfig(input: { readonly env?: Environment; readonly overrides?: Overrides }): Config {
   const env = input.env ?? {};
-  const problems = unknownVariables(env);
+  const problems = [...unknownVariables(env), ...unknownKeys(input.overrides ?? {})];
 
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([key, setting]) => {
     const override = input.overrides?.[key as keyof Config];
@@ -57,10 +57,19 @@ function unknownVariables(env: Environment): string[] {
   const known = Object.values<Setting<unknown>>(SETTINGS).map((setting) => setting.env);
   return Object.keys(env)
     .filter((name) => name.startsWith('POSTHORN_') && !known.includes(name))
-    .map((name) => {
-      const near = closest(name, known);
-      return `${name} is not a setting${near === undefined ? '; `posthorn config` lists them all' : `; did you mean ${near}?`}`;
-    });
+    .map((name) => notASetting(name, known));
+}
+
+/** Callers in plain JavaScript have no compiler to tell them. */
+function unknownKeys(overrides: Overrides): string[] {
+  return Object.keys(overrides)
+    .filter((key) => !Object.hasOwn(SETTINGS, key))
+    .map((key) => notASetting(key, Object.keys(SETTINGS)));
+}
+
+function notASetting(name: string, known: readonly string[]): string {
+  const near = closest(name, known);
+  return `${name} is not a setting${near === undefined ? '; `posthorn config` lists them all' : `; did you mean ${near}?`}`;
 }
 
 const LONGEST_SHOWN = 60;
@@ -78,7 +87,7 @@ function configInvalid(problems: readonly string[]): PosthornError {
   const [only] = problems;
   const message =
     problems.length === 1
-      ? `The configuration is wrong: ${only}.`
+      ? `The configuration is wrong: ${only}${only?.endsWith('?') ? '' : '.'}`
       : `The configuration is wrong in ${problems.length} places:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`;
   return new PosthornError('config_invalid', message);
 }

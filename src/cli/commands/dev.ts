@@ -1,6 +1,73 @@
+import { isIP } from 'node:net';
 import { Command } from 'commander';
+import { type Environment, loadConfig } from '../../config/index.ts';
+import { devToken } from '../admin-token.ts';
+import { curlLine } from '../curl-line.ts';
+import { DEV_APPLICATION, ensureInbox } from '../dev-setup.ts';
+import { examples } from '../examples.ts';
+import { Inbox } from '../inbox.ts';
+import { inboxLine } from '../inbox-line.ts';
+import { inboxRoutes } from '../inbox-routes.ts';
+import { readPackageFile } from '../package-file.ts';
+import { type Running, runServer } from '../run-server.ts';
+import { type ServerFlags, settingsHelp, withServerOptions } from '../server-options.ts';
 import type { Terminal } from '../terminal.ts';
 
-export function devCommand(_terminal: Terminal): Command {
-  return new Command('dev').description('x');
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
+export function devCommand(terminal: Terminal): Command {
+  return withServerOptions(new Command('dev'))
+    .summary('run the server for trying out, with an inbox')
+    .description(
+      'Run the server for trying out: endpoints on this machine are allowed, and a built-in inbox shows what arrived,\n' +
+        'so that a first webhook needs no second program.',
+    )
+    .addHelpText(
+      'after',
+      settingsHelp() +
+        examples(
+          ['posthorn dev', 'then copy the curl line that it prints'],
+          ['posthorn dev --store sqlite::memory: --port 0', 'leave nothing behind'],
+        ),
+    )
+    .action(async (flags: ServerFlags) => {
+      const inbox = new Inbox(terminal.clock, (arrival) => terminal.out(inboxLine(arrival)));
+      await runServer({
+        config: devConfig(terminal.env, flags),
+        terminal,
+        extend: ({ server }) => inboxRoutes(server, inbox),
+        announce: (running, url) => announce(running, url, inbox, terminal),
+      });
+    });
+}
+
+/** Loopback is let through beside whatever else is, and the terminal is the inbox's: only warnings are logged into it. */
+function devConfig(env: Environment, flags: ServerFlags) {
+  const config = loadConfig({ env, overrides: flags });
+  const logLevel = env.POSTHORN_LOG_LEVEL ? config.logLevel : 'warn';
+  // The inbox is reached at the address that the server listens on, whichever that is.
+  const own = isIP(config.host) === 0 ? [] : [config.host];
+  const allowNetworks = [...new Set([...LOOPBACK, ...own, ...config.allowNetworks])];
+  return loadConfig({ env, overrides: { ...flags, logLevel, allowNetworks } });
+}
+
+async function announce({ posthorn, server }: Running, url: string, inbox: Inbox, terminal: Terminal): Promise<void> {
+  const { token, file } = await devToken(posthorn);
+  const tokenFrom = posthorn.config.adminToken === undefined ? file : 'POSTHORN_ADMIN_TOKEN';
+  await ensureInbox(server, token, `${url}/inbox`, inbox);
+  const hello = { eventType: 'hello.world', payload: { message: 'It arrived.' } };
+  terminal.out(
+    [
+      `Posthorn ${readPackageFile().version} for trying out: endpoints on this machine are allowed (\`posthorn serve\` allows none).`,
+      `  API    ${url}/api/v1  (${posthorn.config.store})`,
+      `  Inbox  ${url}/inbox  shows what arrives for the application "${DEV_APPLICATION}"`,
+      `  Token  ${token}${tokenFrom === undefined ? '' : `  (admin; from ${tokenFrom})`}`,
+      '',
+      'Send a first webhook, from another terminal:',
+      `  ${curlLine(`${url}/api/v1/app/${DEV_APPLICATION}/msg`, token, hello)}`,
+      '',
+      'What arrives is shown here. Ctrl-C stops.',
+      '',
+    ].join('\n'),
+  );
 }

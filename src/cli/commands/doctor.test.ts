@@ -1,0 +1,96 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../store/sqlite/index.ts';
+import { runInMemory } from '../testing/run-in-memory.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'posthorn-doctor-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const doctor = (env: Record<string, string> = {}) =>
+  runInMemory('doctor', { POSTHORN_STORE: `sqlite:${join(folder, 'p.db')}`, POSTHORN_PORT: '0', ...env });
+
+describe('posthorn doctor', () => {
+  it('finds nothing wrong on a sound machine, and leaves nothing behind', async () => {
+    const { exitCode, out } = await doctor({ POSTHORN_SECRET_KEY: 'k'.repeat(16) });
+    expect(out).toMatch(/^✓ Node: /m);
+    expect(out).toMatch(/^✓ clock: /m);
+    expect(out).toMatch(/^✓ configuration: /m);
+    expect(out).toMatch(/^✓ store: .* will be created at the first start$/m);
+    expect(out).toMatch(/^. disk: \d+ MB free in /m);
+    expect(out).toMatch(/^✓ port: /m);
+    expect(out).toMatch(/^✓ guard: endpoints may be at public addresses only$/m);
+    expect(out).toMatch(/^✓ secrets: /m);
+    expect(out).not.toContain('✗');
+    expect(exitCode).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('opens an existing store and says what is in it', async () => {
+    const store = await openSqliteStore({ path: join(folder, 'p.db'), thread: false });
+    await store.close();
+    const { exitCode, out } = await doctor();
+    expect(out).toMatch(
+      /^✓ store: .* opens and can be written \(schema up to date; 0 waiting, 0 held, 0 dead letters\)$/m,
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  it('says who has the store', async () => {
+    const store = await openSqliteStore({ path: join(folder, 'p.db'), thread: false });
+    try {
+      const { exitCode, out } = await doctor();
+      expect(out).toMatch(/^✗ store: .*\n {4}.*is in use by another Posthorn/m);
+      expect(out).toContain('1 to mend before Posthorn can start.');
+      expect(exitCode).toBe(1);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('leaves a file alone that is not a database', async () => {
+    writeFileSync(join(folder, 'p.db'), 'my novel, chapter one');
+    const { exitCode, out } = await doctor();
+    expect(out).toMatch(/^✗ store: .* is not a SQLite file$/m);
+    expect(exitCode).toBe(1);
+  });
+
+  it('names a folder that is not there', async () => {
+    const { exitCode, out } = await doctor({ POSTHORN_STORE: `sqlite:${join(folder, 'no/such/p.db')}` });
+    expect(out).toMatch(/^✗ store: the folder .*no\/such cannot be written to$/m);
+    expect(exitCode).toBe(1);
+  });
+
+  it('finds a port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((done) => void other.listen(0, '127.0.0.1', done));
+    const { port } = other.address() as AddressInfo;
+    const { exitCode, out } = await doctor({ POSTHORN_PORT: String(port) });
+    await new Promise((done) => other.close(done));
+    expect(out).toMatch(/^✗ port: 127\.0\.0\.1:\d+ is in use\n {4}.*POSTHORN_PORT/m);
+    expect(exitCode).toBe(1);
+  });
+
+  it('shows every wrong setting and stops there', async () => {
+    const { exitCode, out } = await doctor({ POSTHORN_PORT: 'x', POSTHORN_LOG_LEVEL: 'loud' });
+    expect(out).toMatch(/^✗ configuration: The configuration is wrong in 2 places/m);
+    expect(out).not.toContain('store:');
+    expect(exitCode).toBe(1);
+  });
+
+  it('points at settings that open the network or keep nothing', async () => {
+    const { exitCode, out } = await doctor({
+      POSTHORN_ALLOW_NETWORKS: '0.0.0.0/0',
+      POSTHORN_STORE: 'sqlite::memory:',
+    });
+    expect(out).toMatch(/^! guard: .*0\.0\.0\.0\/0\n {4}That is every address/m);
+    expect(out).toMatch(/^! store: in memory\n {4}Everything is forgotten/m);
+    expect(exitCode).toBe(0);
+  });
+});

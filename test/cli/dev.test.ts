@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCurl } from './run-curl.ts';
+import { SpawnedPosthorn } from './spawned-posthorn.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'posthorn-dev-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const dev = (env: Record<string, string> = {}) => new SpawnedPosthorn(['dev', '--port', '0'], { cwd: folder, env });
+
+async function announced(posthorn: SpawnedPosthorn) {
+  await posthorn.printed(/Ctrl-C stops/);
+  return {
+    url: (await posthorn.printed(/API +(http:\S+)\/api\/v1/))[1] ?? '',
+    token: (await posthorn.printed(/Token +(\S+)/))[1] ?? '',
+    curl: (await posthorn.printed(/^ {2}(curl .*)$/m))[1] ?? '',
+  };
+}
+
+describe('posthorn dev', () => {
+  it('ALL-07 sends a first webhook with nothing but what it prints', async () => {
+    await using posthorn = dev();
+    const { url, curl } = await announced(posthorn);
+    expect(posthorn.out).toContain('endpoints on this machine are allowed');
+
+    const { id } = await runCurl(curl);
+    const [line] = await posthorn.printed(/^\d\d:\d\d:\d\d .*$/m);
+    expect(line).toContain(`hello.world  ${id}  signature ✓  {"message":"It arrived."}`);
+
+    const inbox = await (await fetch(`${url}/inbox`)).json();
+    expect(inbox).toEqual({
+      data: [expect.objectContaining({ messageId: id, eventType: 'hello.world', verified: true, retry: 0 })],
+    });
+    const page = await fetch(`${url}/inbox`, { headers: { accept: 'text/html' } });
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await page.text()).toContain(`<code>${id}</code>`);
+
+    posthorn.kill('SIGTERM');
+    expect(await posthorn.ended).toEqual({ code: 0, signal: null });
+    expect(posthorn.err).toBe('');
+  });
+
+  it('shows a forged delivery as such, and does not let it write to the terminal or the page', async () => {
+    await using posthorn = dev();
+    const { url } = await announced(posthorn);
+    const forged = '\u001b[2J\n<script>alert(1)</script>';
+    const headers = { 'webhook-id': 'msg_<b>', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' };
+    const answer = await fetch(`${url}/inbox`, { method: 'POST', body: forged, headers });
+    expect(answer.status).toBe(401);
+    const [line] = await posthorn.printed(/^\d\d:\d\d:\d\d .*$/m);
+    expect(line).toContain('signature ✗   [2J <script>');
+    const page = await (await fetch(`${url}/inbox`, { headers: { accept: 'text/html' } })).text();
+    expect(page).not.toContain('<script>');
+    expect(page).toContain('&lt;script&gt;');
+  });
+
+  it('keeps its token, application and endpoint over a restart, even at another port', async () => {
+    let token: string;
+    {
+      await using first = dev();
+      ({ token } = await announced(first));
+      first.kill('SIGINT');
+      expect(await first.ended).toEqual({ code: 0, signal: null });
+    }
+    expect(statSync(join(folder, 'posthorn.db-dev-token')).mode & 0o777).toBe(0o600);
+    await using second = dev();
+    const again = await announced(second);
+    expect(again.token).toBe(token);
+    await runCurl(again.curl);
+    await second.printed(/signature ✓/);
+    const headers = { authorization: `Bearer ${token}` };
+    const endpoints = await (await fetch(`${again.url}/api/v1/app/dev/endpoint`, { headers })).json();
+    expect(endpoints).toMatchObject({ data: [{ uid: 'inbox', url: `${again.url}/inbox` }] });
+  });
+
+  it('uses POSTHORN_ADMIN_TOKEN when there is one', async () => {
+    const token = 'my-own-admin-token-0123';
+    await using posthorn = dev({ POSTHORN_ADMIN_TOKEN: token, POSTHORN_STORE: 'sqlite::memory:' });
+    const printed = await announced(posthorn);
+    expect(printed.token).toBe(token);
+    expect(posthorn.out).toContain('from POSTHORN_ADMIN_TOKEN');
+    expect(await runCurl(printed.curl)).toHaveProperty('id');
+  });
+});
