@@ -13,6 +13,7 @@ const UNPARK = `
   UPDATE lanes SET parked_by = NULL,
     due_at = (SELECT min(due_at) FROM deliveries d WHERE d.destination_id = lanes.destination_id AND d.state = 'pending')
   WHERE parked_by IS NOT NULL`;
+const FORGET = 'DELETE FROM nodes WHERE epoch = ?';
 
 export function join(db: Db, input: JoinInput): { epoch: number } {
   const row = db.get<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
@@ -23,6 +24,12 @@ export function join(db: Db, input: JoinInput): { epoch: number } {
 export function endFormerLeases(db: Db): void {
   db.run(EXPIRE_ALL);
   db.run(UNPARK);
+}
+
+/** For a node that has nothing leased any more and never will: its lanes go back to all. */
+export function forgetNode(db: Db, epoch: number): void {
+  db.run(`${UNPARK} AND parked_by = ?`, epoch);
+  db.run(FORGET, epoch);
 }
 
 export function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): 'alive' | 'fenced' {

@@ -15,7 +15,7 @@ const COUNTS = `SELECT
   (SELECT count(*) FROM deliveries WHERE state = 'held') AS held,
   (SELECT count(*) FROM deliveries WHERE state = 'dead') AS dead,
   (SELECT count(*) FROM deliveries WHERE state = 'pending' AND schedule_attempts > 0) AS retrying,
-  (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS oldestDueAt`;
+  (SELECT min(due_at) FROM deliveries WHERE state = 'pending') AS oldestDueAt`;
 
 /** By id, or by the publisher's own event id. */
 export function getMessage(db: Db, input: { applicationId: string; id: string }): Message | undefined {

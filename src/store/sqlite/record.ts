@@ -28,7 +28,7 @@ export function record(db: Db, input: RecordInput): RecordOutput {
       attempt.number,
       item.scheduleAttempts,
       item.firstAttemptAt,
-      next.dueAt,
+      state === 'cancelled' ? null : next.dueAt,
       input.now,
       attempt.decision.reason,
       next.deadCause,

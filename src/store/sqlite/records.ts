@@ -61,7 +61,11 @@ export function get<K extends RecordKind>(db: Db, input: GetInput<K>): Stored<K>
   const { table } = TABLES[input.kind];
   const where = new Where().and('(id = ? OR name = ?)', input.idOrName, input.idOrName);
   where.andEqual('parent_id', input.parentId);
-  const row = db.get<RecordRow>(`SELECT * FROM ${table} ${where} LIMIT 1`, ...where.params);
+  const row = db.get<RecordRow>(
+    `SELECT * FROM ${table} ${where} ORDER BY id <> ? LIMIT 1`,
+    ...where.params,
+    input.idOrName,
+  );
   return row && toStored<K>(row);
 }
 

@@ -13,7 +13,8 @@ export function release(db: Db, input: { epoch: number; now: number; ids: readon
     const destinationId = db.get<{ destination_id: string }>(DESTINATION, id)?.destination_id;
     if (destinationId === undefined) continue;
     const state = waitingState(readHealth(db, destinationId));
-    const released = db.get(RELEASE, state, input.now, input.now, id, input.epoch);
+    const dueAt = state === 'cancelled' ? null : input.now;
+    const released = db.get(RELEASE, state, dueAt, input.now, id, input.epoch);
     if (released !== undefined && state === 'pending') lanes.note(destinationId, input.now);
   }
   lanes.write(db);

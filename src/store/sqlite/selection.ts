@@ -7,6 +7,8 @@ import { DueLanes } from './lanes.ts';
 import { readHealth } from './set-status.ts';
 
 const BY_ID = 'SELECT id, destination_id, state FROM deliveries WHERE id = ?';
+// What has no endpoint any more would be held for ever.
+const HAS_ENDPOINT = 'EXISTS (SELECT 1 FROM endpoints WHERE endpoints.id = destination_id)';
 const REDELIVER = `
   UPDATE deliveries SET state = ?, trigger_kind = 'manual', schedule_attempts = 0, first_attempt_at = NULL, due_at = ?,
     updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL
@@ -29,7 +31,7 @@ interface Selected {
 
 export function redeliver(db: Db, input: RedeliverInput): SelectionOutput {
   const lanes = new DueLanes();
-  const { chosen, more } = choose(db, input.select, input.from);
+  const { chosen, more } = choose(db, input.select, input.from, HAS_ENDPOINT);
   for (const row of chosen) {
     const { state, reason } = byHand(db, row.destination_id);
     db.run(REDELIVER, state, input.now, input.now, reason, row.id);
@@ -41,6 +43,7 @@ export function redeliver(db: Db, input: RedeliverInput): SelectionOutput {
 
 export function addDelivery(db: Db, input: AddDeliveryInput): 'added' | 'exists' | 'missing' {
   if (db.get(EXISTS, input.messageId, input.destinationId) !== undefined) return 'exists';
+  if (readHealth(db, input.destinationId) === undefined) return 'missing';
   const { state, reason } = byHand(db, input.destinationId);
   const { id, destinationId, now } = input;
   const added = db.run(ADD, id, destinationId, state, now, now, now, reason, input.applicationId, input.messageId);
@@ -62,16 +65,21 @@ function byHand(db: Db, destinationId: string): { state: 'pending' | 'held'; rea
   return { state: 'held', reason: 'to be sent again by hand; held: its endpoint is stopped' };
 }
 
-function choose(db: Db, select: Selection, from: readonly DeliveryState[]): { chosen: Selected[]; more: boolean } {
+function choose(
+  db: Db,
+  select: Selection,
+  from: readonly DeliveryState[],
+  condition = 'true',
+): { chosen: Selected[]; more: boolean } {
   if ('ids' in select) {
-    const rows = select.ids.map((id) => db.get<Selected>(BY_ID, id));
+    const rows = select.ids.map((id) => db.get<Selected>(`${BY_ID} AND ${condition}`, id));
     return {
       chosen: rows.filter((row): row is Selected => row !== undefined && from.includes(row.state)),
       more: false,
     };
   }
   const states = (select.filter.states ?? from).filter((state) => from.includes(state));
-  const where: Where = deliveryFilter({ ...select.filter, states });
+  const where: Where = deliveryFilter({ ...select.filter, states }).and(condition);
   const rows = db.all<Selected>(
     `SELECT id, destination_id, state FROM deliveries ${where} ORDER BY id LIMIT ?`,
     ...where.params,

@@ -1,6 +1,7 @@
 import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
 import type { SetStatusInput } from '../store.ts';
 import type { Db } from './driver.ts';
+import { nextDueAt } from './lanes.ts';
 import { type HealthRow, toHealth } from './rows.ts';
 
 const READ = 'SELECT status, reason, failure_count, last_success_at, last_failure_at FROM endpoints WHERE id = ?';
@@ -9,10 +10,11 @@ const WRITE = `
 const CHANGE_FANOUT = `
   UPDATE applications SET fanout_revision = fanout_revision + 1
   WHERE id = (SELECT parent_id FROM endpoints WHERE id = ?)`;
-// Nothing more is claimed from a stopped lane; a resumed one is found again as its deliveries are let go.
+// Nothing more is claimed from a stopped lane. A resumed one is found by what it still has pending (the sweep that
+// was to hold it may not have come that far), and again as its held deliveries are let go.
 const SWEEP_LANE = `
-  INSERT INTO lanes (destination_id, sweep) VALUES (?, ?)
-  ON CONFLICT (destination_id) DO UPDATE SET sweep = excluded.sweep, due_at = NULL, parked_by = NULL`;
+  INSERT INTO lanes (destination_id, sweep, due_at) VALUES (?, ?, ?)
+  ON CONFLICT (destination_id) DO UPDATE SET sweep = excluded.sweep, due_at = excluded.due_at, parked_by = NULL`;
 
 export function readHealth(db: Db, endpointId: string): EndpointHealth | undefined {
   const row = db.get<HealthRow>(READ, endpointId);
@@ -44,7 +46,8 @@ export function writeHealth(
   if (before === health.status) return;
   db.run(CHANGE_FANOUT, endpointId);
   if ((before === 'active') !== (health.status === 'active')) {
-    db.run(SWEEP_LANE, endpointId, health.status === 'active' ? 'unhold' : 'hold');
+    const resumed = health.status === 'active';
+    db.run(SWEEP_LANE, endpointId, resumed ? 'unhold' : 'hold', resumed ? (nextDueAt(db, endpointId) ?? null) : null);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClaimedDelivery } from '../store.ts';
 import type { Db } from './driver.ts';
-import { isAlive } from './nodes.ts';
+import { forgetNode, isAlive } from './nodes.ts';
 import { type ClaimedRow, toClaimed } from './rows.ts';
 
 const EXPIRED_NODES = 'SELECT epoch FROM nodes WHERE expires_at <= ? AND epoch <> ? ORDER BY epoch';
@@ -11,7 +11,6 @@ const LEASED = `
   JOIN messages m ON m.application_id = d.application_id AND m.id = d.message_id
   WHERE d.lease_epoch = ? AND d.state = 'leased' ORDER BY d.id LIMIT ?`;
 const TAKE = "UPDATE deliveries SET lease_epoch = ?, updated_at = ? WHERE id = ? AND state = 'leased'";
-const FORGET_NODE = 'DELETE FROM nodes WHERE epoch = ?';
 
 export function takeOver(db: Db, input: { epoch: number; now: number; limit: number }): ClaimedDelivery[] {
   if (!isAlive(db, input.epoch)) return [];
@@ -25,7 +24,7 @@ export function takeOver(db: Db, input: { epoch: number; now: number; limit: num
       db.run(TAKE, input.epoch, input.now, row.id);
       taken.push(toClaimed(row));
     }
-    if (rows.length < room) db.run(FORGET_NODE, node.epoch);
+    if (rows.length < room) forgetNode(db, node.epoch);
   }
   return taken;
 }
