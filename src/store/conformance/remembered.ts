@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { Use } from './harness.ts';
+import { MINUTE_MS, remembered, T0 } from './scene.ts';
+
+export function exerciseRemembered(use: Use): void {
+  describe('recall', () => {
+    it('answers what was given under the key until it expires', async () => {
+      const scene = use();
+      const answer = remembered({ expiresAt: T0 + 100, body: 'ünïcödé \u0001' });
+      await scene.publish({ to: [], remember: answer });
+      expect(await scene.store.recall({ key: answer.key, now: T0 + 99 })).toEqual(answer);
+      expect(await scene.store.recall({ key: answer.key, now: T0 + 100 })).toBeUndefined();
+      expect(await scene.store.recall({ key: 'another', now: T0 })).toBeUndefined();
+    });
+
+    it('an answer is written with what it answers: a record too', async () => {
+      const scene = use();
+      const record = scene.newEndpoint();
+      await scene.store.insert({ kind: 'endpoint', record, remember: remembered() });
+      expect(await scene.store.recall({ key: 'key-1', now: T0 })).toEqual(remembered());
+    });
+
+    it('nothing is remembered for what was not written', async () => {
+      const scene = use();
+      const to = await scene.endpoint();
+      await expect(scene.publish({ to: [to, to], remember: remembered() })).rejects.toThrow();
+      const record = scene.newEndpoint({ id: to });
+      expect(await scene.store.insert({ kind: 'endpoint', record, remember: remembered() })).toBe('conflict');
+      expect(await scene.store.recall({ key: 'key-1', now: T0 })).toBeUndefined();
+    });
+  });
+
+  describe('forget', () => {
+    it('forgets what has expired, a bounded number at a time, and nothing else', async () => {
+      const scene = use();
+      for (let i = 0; i < 5; i++) {
+        await scene.publish({ to: [], remember: remembered({ key: `old-${i}`, expiresAt: T0 + i }) });
+      }
+      await scene.publish({ to: [], remember: remembered({ key: 'fresh' }) });
+      const now = T0 + 10;
+      const forgotten: number[] = [];
+      for (let i = 0; i < 4; i++) forgotten.push((await scene.store.forget({ now, limit: 2 })).forgotten);
+      expect(forgotten).toEqual([2, 2, 1, 0]);
+      expect(await scene.store.recall({ key: 'fresh', now })).toBeDefined();
+      expect(await scene.store.recall({ key: 'fresh', now: T0 + MINUTE_MS })).toBeUndefined();
+    });
+  });
+}
