@@ -1,0 +1,139 @@
+// One measurement: a fresh contestant in a process of its own, with a fresh store, against the one sink.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis } from './redis.mjs';
+
+/** Enough for the compiler, the connections and the lanes to be warm. Every one of them is checked by the sink. */
+export const WARM_UP_EVENTS = 2000;
+const ARRIVAL_MS = 30_000;
+const LOOK_EVERY_MS = 20;
+const PACE_TIMEOUT_MS = 900_000;
+
+/**
+ * @typedef {object} Contestant
+ * @property {string} name The file in contestants/.
+ * @property {string} title
+ * @property {'everysec' | 'always'} [appendfsync] It needs a Redis that syncs like this.
+ * @property {boolean} [throughApi] load.mjs publishes, not its own process.
+ */
+
+/** Opens the contestant on an empty store, warms it up, lets `measure` work with it, and takes everything down again. */
+export async function withContestant(bench, contestant, measure) {
+  const folder = bench.processes.newFolder(contestant.name);
+  try {
+    return await withContestantIn(folder, bench, contestant, measure);
+  } finally {
+    bench.processes.removeFolder(folder);
+  }
+}
+
+/** The same on the store that is in `folder` already. */
+export async function withContestantIn(folder, { processes, sink, options }, contestant, measure) {
+  const started = [];
+  try {
+    const redis = contestant.appendfsync && (await startRedis(processes, contestant.appendfsync));
+    if (redis) started.push(() => redis.stop());
+    const own = processes.fork('./contestant.mjs', contestant.title);
+    started.push(own.stop);
+    const { name } = contestant;
+    const address = await own.call('open', { name, folder, dist: options.dist, redisPort: redis?.port, ...sink.urls });
+    const publisher = contestant.throughApi ? await startLoad(processes, address, started) : own;
+    const run = new Run(own, publisher, redis, sink);
+    await run.warmUp();
+    return await measure(run);
+  } finally {
+    for (const stop of started.reverse()) await stop();
+  }
+}
+
+async function startLoad(processes, address, started) {
+  const load = processes.fork('./load.mjs', 'load generator');
+  started.push(load.stop);
+  await load.call('open', address);
+  return load;
+}
+
+class Run {
+  #own;
+  #publisher;
+  #redis;
+  #sink;
+  #expected = 0;
+
+  constructor(own, publisher, redis, sink) {
+    this.#own = own;
+    this.#publisher = publisher;
+    this.#redis = redis;
+    this.#sink = sink;
+  }
+
+  async warmUp() {
+    await this.#sink.call('reset', { mode: 'check' });
+    await this.#stream(WARM_UP_EVENTS);
+    await this.#arrived(WARM_UP_EVENTS);
+  }
+
+  /** As fast as possible: from the first publish to the last result that is stored. */
+  async throughput(events) {
+    await this.#sink.call('reset', { mode: 'count' });
+    const before = await this.usage();
+    const { startedAt, acceptedAt, endedAt } = await this.#stream(events);
+    const after = await this.usage();
+    await this.#arrived(events);
+    return {
+      perSecond: (events * 1000) / (endedAt - startedAt),
+      acceptedPerSecond: (events * 1000) / (acceptedAt - startedAt),
+      cpuPerThousandS: ((after.cpuS - before.cpuS) * 1000) / events,
+      peakRssBytes: after.peakRssBytes,
+    };
+  }
+
+  /** At a steady pace: how long after the call each event arrived. */
+  async latencies(ratePerSecond, seconds) {
+    await this.#sink.call('reset', { mode: 'record' });
+    const { calls, latestMs } = await this.#own.call('pace', { ratePerSecond, seconds }, PACE_TIMEOUT_MS);
+    this.#expected += calls.length;
+    await this.#own.call('recorded', { total: this.#expected });
+    await this.#arrived(calls.length);
+    const arrivedAt = new Map(await this.#sink.call('arrivals'));
+    const latenciesMs = calls.map(([id, calledAt]) => arrivedAt.get(id) - calledAt);
+    if (latenciesMs.some(Number.isNaN)) throw new Error('an event arrived under an id that nobody published');
+    return { latenciesMs, latestMs };
+  }
+
+  /** Queues events for the endpoint that accepts and never answers. */
+  async flood(events) {
+    await this.#own.call('publish', { events, to: 'silent' });
+  }
+
+  /** How many requests that endpoint has in its hands now. */
+  async held() {
+    return (await this.#sink.call('count')).holding;
+  }
+
+  /** All processes of the contestant, but neither the sink nor the load generator. */
+  async usage() {
+    const own = await this.#own.call('usage');
+    const redis = (await this.#redis?.usage()) ?? { cpuS: 0, peakRssBytes: 0 };
+    return { cpuS: own.cpuS + redis.cpuS, peakRssBytes: own.peakRssBytes + redis.peakRssBytes };
+  }
+
+  async #stream(events) {
+    this.#expected += events;
+    const { startedAt, acceptedAt } = await this.#publisher.call('publish', { events });
+    const { endedAt } = await this.#own.call('recorded', { total: this.#expected });
+    return { startedAt, acceptedAt, endedAt };
+  }
+
+  /** Every event once: none is missing, none came twice, and those that were checked were right. */
+  async #arrived(events) {
+    const deadline = Date.now() + ARRIVAL_MS;
+    for (;;) {
+      const { arrived, fault } = await this.#sink.call('count');
+      if (fault !== undefined) throw new Error(`a request is not right: ${fault}`);
+      if (arrived > events) throw new Error(`${arrived} arrived for ${events} published`);
+      if (arrived === events) return;
+      if (Date.now() > deadline) throw new Error(`only ${arrived} of ${events} arrived within ${ARRIVAL_MS / 1000} s`);
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+}
