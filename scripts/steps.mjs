@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
+const ORPHAN_CHECK_MS = 500;
+
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 export function say(line) {
@@ -26,10 +28,18 @@ export function runNode(script, args = [], options = {}) {
     process.on(signal, forward);
     return () => process.off(signal, forward);
   });
+  // A signal to npm ends the shell between npm and us without a word to us: we see it by our parent being gone.
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, ORPHAN_CHECK_MS);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       for (const stop of forwarded) stop();
+      clearInterval(watch);
       resolve(code ?? 128 + (constants.signals[signal] ?? 0));
     });
   });
