@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PosthornError } from '../errors.ts';
 import { createAddressGuard } from '../outbound/index.ts';
@@ -211,6 +212,90 @@ describe('bad input', () => {
         body: { code: 'unsupported_media_type', detail: expect.stringContaining('application/json') },
       });
     }
+  });
+});
+
+describe('any input at all', () => {
+  const anything = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('https://example.com', 'quick', 'order.created', '__proto__', 'constructor', -1, 0, 1e300, 2 ** 53),
+  );
+  const FIELDS = [
+    'name',
+    'uid',
+    'url',
+    'policy',
+    'metadata',
+    'headers',
+    'channels',
+    'eventTypes',
+    'schemas',
+    'secret',
+    'scope',
+  ];
+  const MORE = [
+    'description',
+    'rateLimit',
+    'version',
+    'expiresAt',
+    'applicationId',
+    'outageMs',
+    'failure',
+    'key',
+    'seed',
+  ];
+  const body = fc.oneof(
+    anything,
+    fc.dictionary(fc.constantFrom(...FIELDS, ...MORE), anything),
+    fc
+      .record({ name: fc.constant('x'), url: fc.constant('https://example.com'), description: fc.constant('') })
+      .chain((base) =>
+        fc.dictionary(fc.constantFrom(...FIELDS.slice(1), ...MORE), anything).map((more) => ({ ...base, ...more })),
+      ),
+  );
+  const target = fc.constantFrom(
+    ['POST', 'app'],
+    ['PATCH', 'app/owner'],
+    ['POST', ep],
+    ['POST', 'event-type'],
+    ['PUT', 'event-type/fuzzed'],
+    ['POST', 'policy'],
+    ['POST', 'policy/simulate'],
+    ['POST', 'token'],
+  );
+
+  it('ALL-06 gets an answer in JSON, and never a 500', async () => {
+    await fc.assert(
+      fc.asyncProperty(target, body, async ([method = '', path = ''], value) => {
+        const { status, body: answer } = await api.call(method, path, JSON.stringify(value) ?? '', { headers: json });
+        expect(status).toBeLessThan(500);
+        if (status >= 400) expect(answer).toHaveProperty('detail');
+        if (path !== 'app/owner') return;
+        await api.call('PATCH', `app/${answer.id ?? 'owner'}`, { uid: 'owner' });
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('ALL-06 in a path or a query gets an answer in JSON, and never a 500', async () => {
+    const part = fc
+      .string({ unit: 'binary', maxLength: 40 })
+      .map((text) => encodeURIComponent(Buffer.from(text).toString()));
+    await fc.assert(
+      fc.asyncProperty(
+        part,
+        part,
+        fc.constantFrom('app', ep, 'event-type', 'policy', 'token'),
+        async (id, query, list) => {
+          for (const path of [`${list}/${id}`, `${list}?iterator=${query}`, `${list}?limit=${query}&order=${query}`]) {
+            const { status, body: answer } = await api.call('GET', path);
+            expect(status).toBeLessThan(500);
+            if (status >= 400) expect(answer).toHaveProperty('detail');
+          }
+        },
+      ),
+    );
   });
 });
 

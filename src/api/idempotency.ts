@@ -58,11 +58,8 @@ export function keepIdempotency(server: FastifyInstance, { store, clock }: Serve
   const running = new Map<string, Running>();
   const inMemory = new Map<string, Remembered>();
 
-  server.addHook('preHandler', async (request, reply) => {
-    if (request.method !== 'POST') return;
-    const header = request.headers['idempotency-key'];
-    if (typeof header !== 'string' || header === '') return;
-
+  /** Whether the request was answered: it was done before, or it waited for the one that did it. */
+  async function answered(request: FastifyRequest, reply: FastifyReply, header: string): Promise<boolean> {
     const key = digest(`${request.token.id}:${header}`);
     const fingerprint = digest(`${request.method} ${request.url}\n`, request.rawBody);
     for (let first = running.get(key); first !== undefined; first = running.get(key)) {
@@ -70,7 +67,8 @@ export function keepIdempotency(server: FastifyInstance, { store, clock }: Serve
       const answer = await first.answer;
       if (answer !== undefined) {
         request.idempotent = { key, fingerprint, expiresAt: answer.expiresAt, committed: true, settle: () => {} };
-        return replay(request, reply, answer);
+        void replay(request, reply, answer);
+        return true;
       }
     }
 
@@ -90,11 +88,25 @@ export function keepIdempotency(server: FastifyInstance, { store, clock }: Serve
       },
     };
 
+    const kept = await recall(request, key);
+    if (kept === undefined) return false;
+    void replay(request, reply, kept);
+    return true;
+  }
+
+  async function recall({ routeOptions }: FastifyRequest, key: string): Promise<Remembered | undefined> {
     const kept = inMemory.get(key);
-    if (kept !== undefined && kept.expiresAt > clock.now()) return replay(request, reply, kept);
-    if (request.routeOptions.config.recallsInCommit) return;
-    const remembered = await store.recall({ key, now: clock.now() });
-    if (remembered !== undefined) return replay(request, reply, remembered);
+    if (kept !== undefined && kept.expiresAt > clock.now()) return kept;
+    inMemory.delete(key);
+    return routeOptions.config.recallsInCommit ? undefined : store.recall({ key, now: clock.now() });
+  }
+
+  server.addHook('preHandler', (request, reply, done) => {
+    const header = request.headers['idempotency-key'];
+    if (request.method !== 'POST' || typeof header !== 'string' || header === '') return done();
+    answered(request, reply, header).then((was) => {
+      if (!was) done();
+    }, done);
   });
 
   // Not onResponse: it also comes when the client hangs up, while the handler is still at work.

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Served } from './api.ts';
 import { requireToken } from './auth.ts';
+import { answerClientError } from './client-error.ts';
 import { answerError } from './errors.ts';
 import { keepIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
@@ -18,6 +19,8 @@ export interface ServerOptions extends Served {
   readonly bodyLimitBytes?: number;
 }
 
+/** For the whole request to arrive: whoever sends a byte now and then does not hold a connection for ever. */
+const REQUEST_TIMEOUT_MS = 60_000;
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /** A uid has up to 256 characters; percent-encoded it may be three times as long. */
 const MAX_PARAM_LENGTH = 1024;
@@ -30,7 +33,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: MAX_PARAM_LENGTH },
+    requestTimeout: REQUEST_TIMEOUT_MS,
     frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
   });
   server.decorateRequest('token');
   server.decorateRequest('rawBody');
@@ -50,9 +55,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
     async (api) => {
       requireToken(api, options.resources);
       keepIdempotency(api, options);
-      api.addHook('preValidation', async (request) => {
+      api.addHook('preValidation', (request, _, done) => {
         // Without a body, "name is required" says more than "the body must be an object".
         if (request.body === undefined && request.method !== 'GET') request.body = {};
+        done();
       });
       for (const register of routes) register(api.withTypeProvider<TypeBoxTypeProvider>(), options);
     },

@@ -30,7 +30,7 @@ export interface Applications {
   update(idOrUid: string, input: ApplicationInput): Promise<Made<Application>>;
   /** Absent keeps, null clears. */
   patch(idOrUid: string, patch: Partial<ApplicationInput>): Promise<Application>;
-  /** With its endpoints and tokens; open deliveries are cancelled, messages and attempts stay readable to an admin. */
+  /** With its endpoints and tokens; open deliveries are cancelled. */
   delete(idOrUid: string): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/index.ts';
 import type { Ids } from '../ids.ts';
-import type { PolicyRef } from '../model/index.ts';
+import type { Policy, PolicyRef } from '../model/index.ts';
 import type { AddressGuard } from '../outbound/index.ts';
 import type { SecretBox } from '../signing/index.ts';
 import type { Remembered, Store } from '../store/index.ts';
@@ -16,6 +16,8 @@ export interface Context {
   readonly secretBox: SecretBox;
   /** What an endpoint follows when neither it nor its application names a policy. */
   readonly defaultPolicy: PolicyRef;
+  /** The presets as the configuration has them; as they are in policy/ without it. */
+  readonly preset?: (name: string) => Policy | undefined;
   /** The largest payload that is taken, in bytes; 2 MiB without it. */
   readonly maxPayloadBytes?: number;
 }

@@ -4,6 +4,7 @@ import {
   closest,
   isPresetName,
   PRESET_NAMES,
+  type PresetName,
   parsePolicy,
   presets,
   type Simulation,
@@ -61,7 +62,12 @@ export interface Policies {
 
 const LONGEST_OUTAGE_MS = 366 * 24 * 60 * 60 * 1000;
 
-export function createPolicies({ store, engine, clock, ids }: Context): Policies {
+export function createPolicies({ store, engine, clock, ids, preset }: Context): Policies {
+  function presetView(name: PresetName): PolicyView {
+    const { description, policy } = presets[name];
+    return { name, description, preset: true, policy: preset?.(name) ?? policy };
+  }
+
   async function require(name: string): Promise<Stored<'policy'>> {
     const stored = await store.get({ kind: 'policy', idOrName: name });
     if (stored?.record.name === name) return stored;
@@ -169,10 +175,6 @@ function checkFailure(failure: number | string): number | ErrorKind {
   if (kind !== undefined) return kind;
   const near = closest(failure, ERROR_KINDS);
   throw invalid(loc, `must be a status or one of ${ERROR_KINDS.join(', ')}${near ? `; did you mean "${near}"?` : ''}`);
-}
-
-function presetView(name: (typeof PRESET_NAMES)[number]): PolicyView {
-  return { name, preset: true, ...presets[name] };
 }
 
 function storedView({ name, description, policy, createdAt, updatedAt }: NamedPolicy): PolicyView {
