@@ -34,8 +34,11 @@ describe('dead letters', () => {
   it('SUB-11 BUD-09 retried by hand, one leaves the queue with a full new schedule, its id and its bytes', async () => {
     await using rig = await openWithDead(1);
     const [dead] = await deadIn(rig);
+    const release = rig.receiver.hold();
     const retried = await rig.call('POST', `dead-letter/${dead?.id}/retry`);
     expect(retried).toMatchObject({ status: 202, body: { id: dead?.id, trigger: 'manual', deadCause: null } });
+    expect(await deadIn(rig)).toEqual([]);
+    release();
     // The endpoint still fails: two more tries, as many as the schedule has, and it is dead again.
     await rig.attempts(4);
     expect(await deadIn(rig)).toMatchObject([{ id: dead?.id, attemptCount: 4, scheduleAttemptCount: 2 }]);

@@ -12,9 +12,9 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 
-/** A copy over its own buffer, or undefined if there is no such member. */
+/** A copy over its own buffer, or undefined if there is no such member. `name` is ASCII. */
 export function memberText(json: Buffer, name: string): Uint8Array | undefined {
-  let found: Uint8Array | undefined;
+  let [from, to] = [0, 0];
   let at = skipSpace(json, 0);
   if (json[at] !== OPEN_BRACE) return undefined;
   do {
@@ -23,16 +23,19 @@ export function memberText(json: Buffer, name: string): Uint8Array | undefined {
     const keyEnd = endOfString(json, keyAt);
     const start = skipSpace(json, skipSpace(json, keyEnd) + 1);
     const end = endOfValue(json, start);
-    if (keyIs(json, keyAt + 1, keyEnd - 1, name)) found = json.subarray(start, end);
+    if (keyIs(json, keyAt + 1, keyEnd - 1, name)) [from, to] = [start, end];
     at = skipSpace(json, end);
   } while (json[at] === COMMA);
-  return found && new Uint8Array(found);
+  return to === 0 ? undefined : new Uint8Array(json.subarray(from, to));
 }
 
 function keyIs(json: Buffer, start: number, end: number, name: string): boolean {
-  if (end - start < name.length) return false;
-  const key = json.toString('utf8', start, end);
-  return key === name || (key.includes('\\') && JSON.parse(`"${key}"`) === name);
+  let same = 0;
+  for (let at = start; at < end; at++) {
+    if (json[at] === BACKSLASH) return JSON.parse(`"${json.toString('utf8', start, end)}"`) === name;
+    if (json[at] === name.charCodeAt(at - start)) same++;
+  }
+  return same === name.length && end - start === name.length;
 }
 
 function skipSpace(json: Buffer, from: number): number {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer } from './server.ts';
 import { type DeliveryRig, openDeliveryRig } from './testing/delivery-rig.ts';
 
 describe('messages', () => {
@@ -80,6 +81,21 @@ describe('messages', () => {
     const other = await send('{"eventType":"a","payload":{"k":2}}', { 'idempotency-key': 'key-1' });
     expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
     expect(await countMessages()).toBe(before + 1);
+  });
+
+  it('remembers a key with the message in one commit: another server on the same store gives the same answer', async () => {
+    const body = '{"eventType":"a","payload":{"restart":true}}';
+    const first = await send(body, { 'idempotency-key': 'key-2' });
+    const { context, resources, token } = rig;
+    const restarted = createServer({ resources, store: context.store, clock: context.clock, logger: false });
+    const again = await restarted.inject({
+      method: 'POST',
+      url: '/api/v1/app/acme/msg',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': 'key-2' },
+      payload: body,
+    });
+    expect([again.statusCode, again.body]).toEqual([202, first.text]);
+    await restarted.close();
   });
 
   it('refuses an event id that is taken with 409, and stores nothing', async () => {
