@@ -9,6 +9,9 @@
 import { systemClock } from '../clock.ts';
 import { runCli } from './program.ts';
 
+// A reader that has seen enough (`posthorn policy list | head -1`) is no error.
+process.stdout.on('error', () => {});
+
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),

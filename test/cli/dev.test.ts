@@ -22,7 +22,8 @@ async function announced(posthorn: SpawnedPosthorn) {
   };
 }
 
-describe('posthorn dev', () => {
+// Each test starts processes, which takes long on a busy machine.
+describe('posthorn dev', { timeout: 120_000 }, () => {
   it('ALL-07 sends a first webhook with nothing but what it prints', async () => {
     await using posthorn = dev();
     const { url, curl } = await announced(posthorn);

@@ -32,7 +32,8 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('posthorn serve', () => {
+// Each test starts processes, which takes long on a busy machine.
+describe('posthorn serve', { timeout: 120_000 }, () => {
   it('prints its URL, the admin token once, and a curl line that works as it stands', async () => {
     {
       await using first = serve();

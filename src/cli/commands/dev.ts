@@ -9,7 +9,7 @@ import { Inbox } from '../inbox.ts';
 import { inboxLine } from '../inbox-line.ts';
 import { inboxRoutes } from '../inbox-routes.ts';
 import { readPackageFile } from '../package-file.ts';
-import { type Running, runServer } from '../run-server.ts';
+import type { Running } from '../run-server.ts';
 import { type ServerFlags, settingsHelp, withServerOptions } from '../server-options.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -32,6 +32,8 @@ export function devCommand(terminal: Terminal): Command {
     )
     .action(async (flags: ServerFlags) => {
       const inbox = new Inbox(terminal.clock, (arrival) => terminal.out(inboxLine(arrival)));
+      // Loaded here, so that the small commands do not wait for a server that they never start.
+      const { runServer } = await import('../run-server.ts');
       await runServer({
         config: devConfig(terminal.env, flags),
         terminal,

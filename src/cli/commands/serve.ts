@@ -4,7 +4,6 @@ import { type AdminToken, adminToken } from '../admin-token.ts';
 import { curlLine } from '../curl-line.ts';
 import { examples } from '../examples.ts';
 import { readPackageFile } from '../package-file.ts';
-import { runServer } from '../run-server.ts';
 import { type ServerFlags, settingsHelp, withServerOptions } from '../server-options.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -25,6 +24,8 @@ export function serveCommand(terminal: Terminal): Command {
         ),
     )
     .action(async (flags: ServerFlags) => {
+      // Loaded here, so that the small commands do not wait for a server that they never start.
+      const { runServer } = await import('../run-server.ts');
       await runServer({
         config: loadConfig({ env: terminal.env, overrides: flags }),
         terminal,
