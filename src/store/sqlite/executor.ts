@@ -2,7 +2,7 @@
  * Executes batches of operations on one open database: the group commit. Whatever is asked for while a commit is under
  * way waits in the runner's queue and shares the next one.
  */
-import { describeError, PosthornError } from '../../errors.ts';
+import { describeError, isPosthornError, PosthornError } from '../../errors.ts';
 import { type Db, openDb, SQLITE_FULL, SQLITE_IOERR, sqliteCode } from './driver.ts';
 import { takeLock } from './lock.ts';
 import { migrate } from './migrate.ts';
@@ -36,6 +36,7 @@ export class Executor {
   readonly #lock: Db | undefined;
   /** Set once the disk has failed: after a failed fsync nothing that is in the page cache can be trusted. */
   #broken: PosthornError | undefined;
+  #closed = false;
 
   private constructor(db: Db, lock: Db | undefined) {
     this.#db = db;
@@ -54,7 +55,7 @@ export class Executor {
     } catch (error) {
       lock?.close();
       db.close();
-      throw error;
+      throw isPosthornError(error) ? error : cannotOpen(path, error);
     }
   }
 
@@ -63,13 +64,18 @@ export class Executor {
     try {
       return this.#inOneTransaction(requests);
     } catch (error) {
-      // One request spoils the transaction for all: each gets its own, so that only the culprit fails.
-      if (requests.length > 1) return requests.flatMap((request) => this.execute([request]));
-      return requests.map(({ id }) => ({ id, ok: false, error: this.#explain(error) }));
+      // One request spoils the transaction for all: each gets its own, so that only the culprit fails. A failed disk is
+      // not tried again: the second fsync would say that all is well.
+      if (requests.length > 1 && sqliteCode(error) !== SQLITE_IOERR)
+        return requests.flatMap((request) => this.execute([request]));
+      const explained = this.#explain(error);
+      return requests.map(({ id }) => ({ id, ok: false, error: explained }));
     }
   }
 
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#db.close();
     this.#lock?.close();
   }
@@ -120,12 +126,16 @@ async function openFile(path: string): Promise<Db> {
   try {
     return await openDb(path);
   } catch (cause) {
-    throw new PosthornError(
-      'store_unavailable',
-      `Cannot open ${path}: ${describeError(cause)}. POSTHORN_STORE must name a file in a folder that exists and can be written.`,
-      { cause },
-    );
+    throw cannotOpen(path, cause);
   }
+}
+
+function cannotOpen(path: string, cause: unknown): PosthornError {
+  return new PosthornError(
+    'store_unavailable',
+    `Cannot open ${path}: ${describeError(cause)}. POSTHORN_STORE must name a SQLite file, or a new one, in a folder that exists and can be written.`,
+    { cause },
+  );
 }
 
 function describeHolder(db: Db): string {

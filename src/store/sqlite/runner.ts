@@ -54,20 +54,28 @@ class Outbox {
     }
   }
 
+  /** Sends what was asked for and takes nothing more: what is on its way still gets its answer. */
   close(reason: PosthornError): void {
-    this.#closed = reason;
-    for (const waiting of this.#waiting.values()) waiting.reject(reason);
+    this.#flush();
+    this.#closed ??= reason;
+  }
+
+  /** Nobody answers any more. */
+  fail(reason: PosthornError): void {
+    this.#closed ??= reason;
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#closed);
     this.#waiting.clear();
   }
 
   #flush(): void {
     const requests = this.#requests;
     this.#requests = [];
-    if (this.#closed === undefined) this.#send(requests);
+    if (this.#closed === undefined && requests.length > 0) this.#send(requests);
   }
 }
 
 const CLOSED = new PosthornError('closed', 'The store is closed.');
+const THREAD_FAILED = 'The store thread failed: restart Posthorn.';
 
 export async function runInLine(path: string): Promise<Runner> {
   const executor = await Executor.open(path);
@@ -76,6 +84,7 @@ export async function runInLine(path: string): Promise<Runner> {
     run: (name, input) => outbox.add(name, input),
     async close() {
       outbox.close(CLOSED);
+      outbox.fail(CLOSED);
       executor.close();
     },
   };
@@ -83,20 +92,19 @@ export async function runInLine(path: string): Promise<Runner> {
 
 export async function runInThread(path: string): Promise<Runner> {
   const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { path } });
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   await opened(worker);
   const outbox = new Outbox((requests) => worker.postMessage(requests));
   worker.on('message', (replies: readonly Reply[]) => outbox.settle(replies.map(revive)));
-  worker.on('error', (cause) => {
-    outbox.close(new PosthornError('store_unavailable', 'The store thread failed: restart Posthorn.', { cause }));
-  });
+  worker.on('error', (cause) => outbox.fail(new PosthornError('store_unavailable', THREAD_FAILED, { cause })));
+  worker.on('exit', () => outbox.fail(new PosthornError('store_unavailable', THREAD_FAILED)));
   return {
     run: (name, input) => outbox.add(name, input),
     async close() {
       outbox.close(CLOSED);
       // The thread closes the database and ends by itself: ending it from outside aborts the process on Node 20's driver.
-      const exit = once(worker, 'exit');
       worker.postMessage('close');
-      await exit;
+      await exited;
     },
   };
 }
