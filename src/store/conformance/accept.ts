@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoreCapabilities, Use } from './harness.ts';
-import { ids, MINUTE_MS, only, remembered, T0 } from './scene.ts';
+import { ids, MINUTE_MS, only, remembered, sorted, T0 } from './scene.ts';
 
 export function exerciseAccept(use: Use, capabilities: StoreCapabilities): void {
   describe('accept', () => {
@@ -104,7 +104,7 @@ export function exerciseAccept(use: Use, capabilities: StoreCapabilities): void 
         calls.map((item) => scene.store.accept({ epoch: scene.epoch, now: T0, items: [item] })),
       );
       const kinds = outputs.flatMap(({ results }) => results.map(({ kind }) => kind));
-      expect(kinds.sort()).toEqual(['accepted', 'duplicate', 'duplicate']);
+      expect(sorted(kinds)).toEqual(['accepted', 'duplicate', 'duplicate']);
       expect(await scene.deliveries()).toHaveLength(2);
     });
 

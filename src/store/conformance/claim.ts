@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Use } from './harness.ts';
-import { DELIVERED, ids, MINUTE_MS, retryIn, T0 } from './scene.ts';
+import { DELIVERED, ids, MINUTE_MS, retryIn, sorted, T0 } from './scene.ts';
 
 export function exerciseClaim(use: Use): void {
   describe('claim', () => {
@@ -197,7 +197,7 @@ export function exerciseClaim(use: Use): void {
       );
       const handedOut = outputs.flatMap(({ deliveries }) => ids(deliveries));
       expect(new Set(handedOut).size).toBe(handedOut.length);
-      expect(handedOut.sort()).toEqual(stored.sort());
+      expect(sorted(handedOut)).toEqual(sorted(stored));
     });
 
     it('ALL-02 hands out nothing that is delivered', async () => {

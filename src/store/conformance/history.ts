@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type Decision, type Delivery, FINAL_STATES, isLegalTransition } from '../../model/index.ts';
 import type { ClaimedDelivery } from '../store.ts';
 import type { Step } from './histories.ts';
-import { DELIVERED, LEASE_MS, PLENTY, REJECTED, retryIn, type Scene, T0 } from './scene.ts';
+import { DELIVERED, ids, LEASE_MS, PLENTY, REJECTED, retryIn, type Scene, sorted, T0 } from './scene.ts';
 
 interface Node {
   readonly epoch: number;
@@ -207,7 +207,7 @@ export class History {
     const epochs = new Set(lost.map(({ epoch }) => epoch));
     const expected = heir.fenced ? [] : [...this.#holders].filter(([, epoch]) => epochs.has(epoch)).map(([id]) => id);
     const taken = await this.#scene.takeOver(heir.epoch, this.#now);
-    expect(taken.map(({ id }) => id).sort()).toEqual(expected.sort());
+    expect(sorted(ids(taken))).toEqual(sorted(expected));
     if (heir.fenced) return;
     for (const node of lost) node.fenced = true;
     for (const delivery of taken) this.#lease(heir, delivery);
@@ -222,7 +222,7 @@ export class History {
     const { store } = this.#scene;
     const page = await store.listDeliveries({ limit: PLENTY, order: 'ascending' });
     const deliveries = new Map(page.items.map((delivery) => [delivery.id, delivery]));
-    expect([...deliveries.keys()], 'nothing accepted disappears').toEqual([...this.#known.keys()].sort());
+    expect([...deliveries.keys()], 'nothing accepted disappears').toEqual(sorted([...this.#known.keys()]));
     for (const [id, { state, dueAt }] of deliveries) {
       const before = this.#known.get(id)?.state ?? state;
       if (before !== state) expect(isLegalTransition(before, state), `${id}: ${before} → ${state}`).toBe(true);

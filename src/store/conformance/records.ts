@@ -3,7 +3,7 @@ import type { EventType, NamedPolicy, Token } from '../../model/index.ts';
 import { presets } from '../../policy/index.ts';
 import type { Use } from './harness.ts';
 import { exercisePaging } from './paging.ts';
-import { ids, PLENTY, T0 } from './scene.ts';
+import { ids, PLENTY, sorted, T0 } from './scene.ts';
 
 const TIMES = { createdAt: T0, updatedAt: T0 };
 
@@ -119,7 +119,7 @@ export function exerciseRecords(use: Use): void {
           store.update({ kind: 'eventType', record: { ...record, description }, revision: 1 }),
         ),
       );
-      expect(outcomes.sort()).toEqual(['stale', 'updated']);
+      expect(sorted(outcomes)).toEqual(['stale', 'updated']);
       expect((await store.get({ kind: 'eventType', idOrName: 'a' }))?.revision).toBe(2);
     });
 

@@ -296,3 +296,7 @@ export function only<T extends { readonly id: string }>(list: readonly T[], id: 
   if (found === undefined) throw new Error(`${id} is not among ${ids(list).join(', ') || 'nothing'}`);
   return found;
 }
+
+export function sorted(list: readonly string[]): string[] {
+  return list.toSorted((a, b) => (a < b ? -1 : 1));
+}

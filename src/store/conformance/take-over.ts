@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Use } from './harness.ts';
-import { DELIVERED, ids, LEASE_MS, retryIn, T0 } from './scene.ts';
+import { DELIVERED, ids, LEASE_MS, retryIn, sorted, T0 } from './scene.ts';
 
 const EXPIRED = T0 + LEASE_MS;
 
@@ -66,7 +66,7 @@ export function exerciseTakeOver(use: Use): void {
       await scene.claim();
       const heirs = [await scene.join(EXPIRED), await scene.join(EXPIRED)];
       const taken = await Promise.all(heirs.map((heir) => scene.takeOver(heir, EXPIRED, 4)));
-      expect(taken.flatMap(ids).sort()).toEqual(stored);
+      expect(sorted(taken.flatMap(ids))).toEqual(stored);
     });
 
     it('a fenced node takes nothing over, and an expired one never takes from itself', async () => {

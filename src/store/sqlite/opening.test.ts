@@ -1,0 +1,129 @@
+/** Opening a file: its lock, and what is said when it cannot be opened. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDb } from './driver.ts';
+import { openSqliteStore } from './index.ts';
+
+let folder = '';
+let path = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'posthorn-store-'));
+  path = join(folder, 'posthorn.db');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('open', () => {
+  it('a database that was opened before is opened again with what it had', async () => {
+    const first = await openSqliteStore({ path, thread: false });
+    const { epoch } = await first.join({ now: 1, leaseMs: 1, name: 'first' });
+    await first.close();
+    const second = await openSqliteStore({ path, thread: false });
+    expect((await second.join({ now: 2, leaseMs: 1, name: 'second' })).epoch).toBe(epoch + 1);
+    await second.close();
+  });
+});
+
+describe('lock', () => {
+  it('ALL-06 a second opener in this process is told who has the file and what to do', async () => {
+    const store = await openSqliteStore({ path, thread: false });
+    await store.join({ now: Date.UTC(2026, 0, 1), leaseMs: 1000, name: 'host-7 pid 42' });
+    const second = openSqliteStore({ path, thread: false });
+    await expect(second).rejects.toMatchObject({ code: 'store_locked' });
+    const message = await second.catch((error: Error) => error.message);
+    for (const part of [path, 'host-7 pid 42', '2026-01-01', 'Stop that process', 'POSTHORN_STORE']) {
+      expect(message).toContain(part);
+    }
+    // The refused opener must not have taken anything away from the one that has it.
+    expect(await store.heartbeat({ epoch: 1, now: Date.UTC(2026, 0, 1), leaseMs: 1000 })).toBe('alive');
+    await expect(openSqliteStore({ path, thread: false })).rejects.toMatchObject({ code: 'store_locked' });
+    await store.close();
+  });
+
+  it('a closed store gives the file free', async () => {
+    for (let i = 0; i < 3; i++) await (await openSqliteStore({ path, thread: false })).close();
+  });
+
+  it('a failed opening gives the file free', async () => {
+    const db = await openDb(path);
+    db.exec('PRAGMA user_version = 9999');
+    db.close();
+    await expect(openSqliteStore({ path, thread: false })).rejects.toMatchObject({ code: 'store_too_new' });
+    const again = await openDb(path);
+    again.exec('PRAGMA user_version = 0');
+    again.close();
+    await (await openSqliteStore({ path, thread: false })).close();
+  });
+
+  it('ALL-01 another process is refused while one has the file, and gets it at once when that is killed', async () => {
+    const holder = await holdLock(`${path}.lock`);
+    try {
+      await expect(openSqliteStore({ path, thread: false })).rejects.toMatchObject({ code: 'store_locked' });
+    } finally {
+      holder.kill('SIGKILL');
+      await once(holder, 'exit');
+    }
+    await (await openSqliteStore({ path, thread: false })).close();
+  });
+});
+
+describe('a file that cannot be used', () => {
+  it('ALL-06 a newer schema is refused, with the numbers and what to do', async () => {
+    await (await openSqliteStore({ path, thread: false })).close();
+    const db = await openDb(path);
+    db.exec('PRAGMA user_version = 9999');
+    db.close();
+    const opening = openSqliteStore({ path, thread: false });
+    await expect(opening).rejects.toMatchObject({ code: 'store_too_new' });
+    await expect(opening).rejects.toThrow(/schema 9999.*Upgrade/);
+  });
+
+  it.each<[string, () => string]>([
+    ['a folder that does not exist', () => join(folder, 'none', 'posthorn.db')],
+    ['a folder', () => folder],
+  ])('ALL-06 %s: says which path and what it must be', async (_, bad) => {
+    const opening = openSqliteStore({ path: bad(), thread: false });
+    await expect(opening).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(opening).rejects.toThrow(bad());
+    await expect(opening).rejects.toThrow('POSTHORN_STORE');
+  });
+
+  it('ALL-06 something that is no database: says so and leaves it as it is', async () => {
+    await writeFile(path, 'these are my notes, '.repeat(100));
+    const opening = openSqliteStore({ path, thread: false });
+    await expect(opening).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(opening).rejects.toThrow(/not a database/);
+  });
+});
+
+describe('close', () => {
+  it('answers what was asked for before it, refuses what comes after, and may be called twice', async () => {
+    const store = await openSqliteStore({ path, thread: false });
+    const joining = store.join({ now: 1, leaseMs: 1, name: 'late' });
+    await store.close();
+    expect((await joining).epoch).toBe(1);
+    await expect(store.counts({ now: 1 })).rejects.toMatchObject({ code: 'closed' });
+    await store.close();
+  });
+});
+
+/** Another process that holds the lock the way a running Posthorn does, until it is killed. */
+async function holdLock(lockPath: string): Promise<ChildProcess> {
+  const script = `
+    const load = () => import('node:sqlite').catch(() => import('@photostructure/sqlite'));
+    load().then(({ DatabaseSync }) => {
+      const lock = new DatabaseSync(process.argv[1]);
+      lock.exec('PRAGMA journal_mode = MEMORY');
+      lock.exec('BEGIN EXCLUSIVE');
+      console.log('held');
+      setInterval(() => {}, 1000);
+    });`;
+  const child = spawn(process.execPath, ['-e', script, lockPath], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return child;
+}
