@@ -60,16 +60,6 @@ export function createIds(now: () => number, fill: (bytes: Uint8Array) => void =
   };
 }
 
-/** When an id was made, in ms (4 ms resolution), or undefined if it is not one of ours. */
-export function idTime(id: string): number | undefined {
-  const match = /^[a-z]+_([0-9A-Za-z]{27})$/.exec(id);
-  if (!match?.[1]) return undefined;
-  let value = 0n;
-  for (const char of match[1]) value = value * 62n + BigInt(ALPHABET.indexOf(char));
-  const head = value >> 120n;
-  return Number(head >> 8n) * 1000 + Number(head & 255n) * 4 + KSUID_EPOCH_S * 1000;
-}
-
 /** A random secret of `length` bytes. */
 export function randomSecret(length: number): Buffer {
   return randomBytes(length);
@@ -81,7 +71,10 @@ function encodeBase62(bytes: Uint8Array): string {
   for (let i = 0; i < 5; i++) {
     const at = i * 4;
     words[i] =
-      (bytes[at] ?? 0) * 2 ** 24 + (bytes[at + 1] ?? 0) * 2 ** 16 + (bytes[at + 2] ?? 0) * 2 ** 8 + (bytes[at + 3] ?? 0);
+      (bytes[at] ?? 0) * 2 ** 24 +
+      (bytes[at + 1] ?? 0) * 2 ** 16 +
+      (bytes[at + 2] ?? 0) * 2 ** 8 +
+      (bytes[at + 3] ?? 0);
   }
   let text = '';
   for (let digit = 0; digit < ID_LENGTH; digit++) {

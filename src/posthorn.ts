@@ -48,6 +48,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     userAgent: 'Posthorn',
     maxConnectionsPerOrigin: Math.max(config.endpointMaxInFlight, 128),
   });
+  const preset = (name: string) => configuredPreset(config, name);
   const engine = createEngine({
     store,
     clock,
@@ -56,7 +57,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     secretBox,
     svixNames,
     defaultPolicy: config.defaultPolicy,
-    preset: (name) => configuredPreset(config, name),
+    preset,
     nodeName: `${hostname()}, process ${process.pid}`,
     maxInFlight: config.maxInFlight,
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
@@ -69,6 +70,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     ids,
     guard,
     secretBox,
+    preset,
     defaultPolicy: config.defaultPolicy,
     maxPayloadBytes: config.bodyLimitBytes,
   });

@@ -136,14 +136,13 @@ export function createEndpoints(context: Context): Endpoints {
         secrets: [{ key, createdAt: now }],
         ...times,
       };
-      const stopped = input.disabled === true;
-      const health: EndpointHealth = stopped
+      const health: EndpointHealth = input.disabled
         ? { ...HEALTHY, status: 'disabled', reason: 'disabled by its owner' }
         : HEALTHY;
       const made = view({ record, health });
-      const result = await store.insert({ kind: 'endpoint', record, ...(remember && { remember: remember(made) }) });
+      const kept = remember && { remember: remember(made) };
+      const result = await store.insert({ kind: 'endpoint', record, health, ...kept });
       if (result === 'conflict') throw taken('An endpoint with uid', fields.uid ?? record.id);
-      if (stopped) await store.setStatus({ endpointId: record.id, status: 'disabled', reason: health.reason, now });
       engine.changed(applicationId);
       return made;
     },

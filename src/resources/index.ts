@@ -18,7 +18,7 @@ export type { Endpoints, EndpointView } from './endpoints.ts';
 export type { EventTypeChange, EventTypeInput, EventTypes } from './event-types.ts';
 export type { MessageQuery } from './message-query.ts';
 export type { CheckedInput, Messages, PublishInput } from './messages.ts';
-export { DEFAULT_LIMIT, type Listing, MAX_LIMIT, type PageRequest } from './paging.ts';
+export type { Listing, PageRequest } from './paging.ts';
 export { type Payload, toPayloadBytes } from './payload.ts';
 export type { Policies, PolicyChange, PolicyView, SimulateInput } from './policies.ts';
 export type { PolicyInput } from './policy-refs.ts';

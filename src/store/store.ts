@@ -251,6 +251,8 @@ export interface Stored<K extends RecordKind> {
 export interface InsertInput<K extends RecordKind> {
   readonly kind: K;
   readonly record: RecordTypes[K];
+  /** What an endpoint begins with; active without it. */
+  readonly health?: K extends 'endpoint' ? EndpointHealth : undefined;
   readonly remember?: Remembered;
 }
 

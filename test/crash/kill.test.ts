@@ -56,62 +56,60 @@ interface List<T> {
 }
 
 describe('kill -9', () => {
-  it(
-    `ALL-01 ALL-02 BUD-07 ${KILLS} times under load loses nothing accepted, and everything drains (seed ${SEED})`,
-    { timeout: KILLS * 12_000 + 120_000 },
-    async () => {
-      const random = randomFrom(SEED);
-      const store = join(folder, 'posthorn.db');
-      const port = await freePort();
-      server = await startServer({ store, port });
-      const app = await call<{ id: string }>('POST', '/app', { name: 'crash', uid: 'crash' });
-      await call('POST', `/app/${app.id}/endpoint`, { url: receiver.url, policy: 'outbox' });
+  it(`ALL-01 ALL-02 BUD-07 ${KILLS} times under load loses nothing accepted, and everything drains (seed ${SEED})`, {
+    timeout: KILLS * 12_000 + 120_000,
+  }, async () => {
+    const random = randomFrom(SEED);
+    const store = join(folder, 'posthorn.db');
+    const port = await freePort();
+    server = await startServer({ store, port });
+    const app = await call<{ id: string }>('POST', '/app', { name: 'crash', uid: 'crash' });
+    await call('POST', `/app/${app.id}/endpoint`, { url: receiver.url, policy: 'outbox' });
 
-      const accepted = new Set<string>();
-      let published = 0;
-      let unanswered = 0;
-      for (let kill = 0; kill < KILLS; kill++) {
-        let stop = false;
-        const publishers = Array.from({ length: PUBLISHERS }, async () => {
-          while (!stop) {
-            const n = published++;
-            try {
-              const message = await call<{ id: string }>('POST', `/app/${app.id}/msg`, {
-                eventType: 'crash.test',
-                payload: { n, filler: 'x'.repeat(200) },
-              });
-              accepted.add(message.id);
-            } catch {
-              // The server died before it answered: this one may be stored or not.
-              unanswered += 1;
-              return;
-            }
+    const accepted = new Set<string>();
+    let published = 0;
+    let unanswered = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      let stop = false;
+      const publishers = Array.from({ length: PUBLISHERS }, async () => {
+        while (!stop) {
+          const n = published++;
+          try {
+            const message = await call<{ id: string }>('POST', `/app/${app.id}/msg`, {
+              eventType: 'crash.test',
+              payload: { n, filler: 'x'.repeat(200) },
+            });
+            accepted.add(message.id);
+          } catch {
+            // The server died before it answered: this one may be stored or not.
+            unanswered += 1;
+            return;
           }
-        });
-        await new Promise((resolve) => setTimeout(resolve, 20 + random() * 280));
-        await server.end('SIGKILL');
-        stop = true;
-        await Promise.all(publishers);
-        server = await startServer({ store, port });
-      }
+        }
+      });
+      await new Promise((resolve) => setTimeout(resolve, 20 + random() * 280));
+      await server.end('SIGKILL');
+      stop = true;
+      await Promise.all(publishers);
+      server = await startServer({ store, port });
+    }
 
-      await drained();
-      const arrivals = new Map<string, number>();
-      for (const { headers } of receiver.arrivals) {
-        const id = String(headers['webhook-id']);
-        arrivals.set(id, (arrivals.get(id) ?? 0) + 1);
-      }
-      const lost = [...accepted].filter((id) => !arrivals.has(id));
-      expect(lost).toEqual([]);
-      expect(accepted.size).toBeGreaterThan(KILLS);
-      // What arrived without an answer to its publisher was under way at a kill.
-      const unexpected = [...arrivals.keys()].filter((id) => !accepted.has(id));
-      expect(unexpected.length).toBeLessThanOrEqual(unanswered);
-      await duplicatesAreExplained(app.id, arrivals);
-      const ended = await server.end('SIGTERM');
-      expect(ended).toEqual({ code: 0, signal: null });
-    },
-  );
+    await drained();
+    const arrivals = new Map<string, number>();
+    for (const { headers } of receiver.arrivals) {
+      const id = String(headers['webhook-id']);
+      arrivals.set(id, (arrivals.get(id) ?? 0) + 1);
+    }
+    const lost = [...accepted].filter((id) => !arrivals.has(id));
+    expect(lost).toEqual([]);
+    expect(accepted.size).toBeGreaterThan(KILLS);
+    // What arrived without an answer to its publisher was under way at a kill.
+    const unexpected = [...arrivals.keys()].filter((id) => !accepted.has(id));
+    expect(unexpected.length).toBeLessThanOrEqual(unanswered);
+    await duplicatesAreExplained(app.id, arrivals);
+    const ended = await server.end('SIGTERM');
+    expect(ended).toEqual({ code: 0, signal: null });
+  });
 });
 
 /** Waits until nothing is pending or leased; whatever is dead by then is a loss. */

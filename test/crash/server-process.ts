@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -29,14 +29,15 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts `posthorn serve` on a store file and waits until it answers. */
+/** Starts `posthorn serve` (or `dev`) on a store file and waits until it answers. */
 export async function startServer(options: {
+  command?: 'serve' | 'dev';
   store: string;
   port: number;
   env?: Record<string, string>;
 }): Promise<ServerProcess> {
   if (!existsSync(PROGRAM)) throw new Error('dist/ is missing: run `npm run build` first (npm test does).');
-  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+  const child = spawn(process.execPath, [PROGRAM, options.command ?? 'serve'], {
     env: {
       PATH: process.env.PATH,
       POSTHORN_STORE: `sqlite:${options.store}`,

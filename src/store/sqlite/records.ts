@@ -1,4 +1,5 @@
 /** insert, get, list, update, remove: the records that the API manages, one table each, all of one shape. */
+import { HEALTHY } from '../../model/index.ts';
 import type { GetInput, InsertInput, ListInput, Page, RecordKind, RecordTypes, Stored, UpdateInput } from '../store.ts';
 import type { Db, SqlValue } from './driver.ts';
 import { page, Where } from './filters.ts';
@@ -44,7 +45,8 @@ export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'in
   const parentId = parentOf(input.record);
   if (input.kind === 'application') columns.fanout_revision = 1;
   if (input.kind === 'endpoint') {
-    Object.assign(columns, { parent_id: parentId ?? null, status: 'active', reason: '', failure_count: 0 });
+    const { status, reason, failureCount } = input.health ?? HEALTHY;
+    Object.assign(columns, { parent_id: parentId ?? null, status, reason, failure_count: failureCount });
   }
   const names = Object.keys(columns);
   const written = db.run(
