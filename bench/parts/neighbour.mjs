@@ -21,18 +21,16 @@ export async function neighbour(bench) {
     }
     rounds.push(results);
   }
-  const of = (company, key) => median(rounds.map((results) => results[company][key]));
-  const alone = { p50Ms: of('alone', 'p50Ms'), p99Ms: of('alone', 'p99Ms') };
-  const besideDead = { p50Ms: of('besideDead', 'p50Ms'), p99Ms: of('besideDead', 'p99Ms') };
-  print(
-    table(
-      [`healthy endpoint at ${RATE_PER_SECOND}/s`, 'p50', 'p99'],
-      [
-        ['alone', milliseconds(alone.p50Ms), milliseconds(alone.p99Ms)],
-        ['beside a dead one', milliseconds(besideDead.p50Ms), milliseconds(besideDead.p99Ms)],
-      ],
-    ),
-  );
+  const alone = mediansOf(rounds, 'alone');
+  const besideDead = mediansOf(rounds, 'besideDead');
+  const row = (title, { p50Ms, p99Ms, cpuPerSecondS }) => [
+    title,
+    milliseconds(p50Ms),
+    milliseconds(p99Ms),
+    `${(cpuPerSecondS * 100).toFixed(1)} %`,
+  ];
+  const head = [`healthy endpoint at ${RATE_PER_SECOND}/s`, 'p50', 'p99', 'CPU of the process'];
+  print(table(head, [row('alone', alone), row('beside a dead one', besideDead)]));
   const factor = besideDead.p99Ms / alone.p99Ms;
   const target = {
     label: 'healthy p99 beside a dead endpoint ≤ 2 × alone',
@@ -42,10 +40,22 @@ export async function neighbour(bench) {
   return { results: { rounds, alone, besideDead }, targets: [target] };
 }
 
+function mediansOf(rounds, company) {
+  const of = (key) => median(rounds.map((results) => results[company][key]));
+  return { p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), cpuPerSecondS: of('cpuPerSecondS') };
+}
+
 async function measure(run, company, seconds) {
   if (company === 'besideDead') await run.flood(DEAD_EVENTS);
+  const before = await run.usage();
   const { latenciesMs } = await run.latencies(RATE_PER_SECOND, seconds);
+  const after = await run.usage();
   const held = await run.held();
   if (company === 'besideDead' && held === 0) throw new Error('the dead endpoint holds no request');
-  return { p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99), held };
+  return {
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+    cpuPerSecondS: (after.cpuS - before.cpuS) / seconds,
+    held,
+  };
 }

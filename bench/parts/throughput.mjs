@@ -17,6 +17,9 @@ const TARGETS = [
   { of: 'posthorn-api', to: 'bullmq-axios', atLeast: 2, label: 'HTTP API ≥ 2 × BullMQ + axios' },
 ];
 
+/** The limit does the same work in every round: when its rate changes by more than this, the machine was busy. */
+const CALM_FACTOR = 1.25;
+
 /** All contestants once per round, in turn, so that a slow minute of the machine hits them alike. */
 export async function throughput(bench) {
   const { options, say } = bench;
@@ -42,6 +45,7 @@ export async function throughput(bench) {
   const medians = Object.fromEntries(measured.map(({ name }) => [name, mediansOf(rounds, name)]));
   const targets = TARGETS.map((target) => judge(target, rounds, medians, failed));
   show(bench, measured, medians, rounds);
+  if (medians.limit !== undefined) warnOfNoise(bench, rounds);
   return { results: { rounds, medians, failed: Object.fromEntries(failed) }, targets };
 }
 
@@ -90,4 +94,11 @@ function show({ print }, measured, medians, rounds) {
       })),
     ),
   );
+}
+
+function warnOfNoise({ say }, rounds) {
+  const { min, max } = spread(rounds.map((results) => results.limit.perSecond));
+  if (max / min <= CALM_FACTOR) return;
+  say(`the machine was busy: the limit itself went from ${count(min)} to ${count(max)}/s.`);
+  say('The CPU column holds all the same; for the ratios run it again on an idle machine.');
 }
