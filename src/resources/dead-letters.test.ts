@@ -83,14 +83,14 @@ describe('retrying dead letters by filter', () => {
     }));
     await store.accept({ epoch, now: createdAt, items });
     await letDie(store, epoch);
-    expect((await store.counts({ now: createdAt })).dead).toBe(COUNT);
+    expect((await store.counts({ most: 10_000 })).dead).toBe(COUNT);
 
     expect(await resources.deadLetters.retryAll({ application: 'a' })).toBe(COUNT);
     expect(wakes).toBeGreaterThanOrEqual(3);
     const page = await resources.deliveries.list({ states: ['dead'], limit: 250 });
     expect(page.data.every(({ attempts }) => attempts === 2)).toBe(true);
     expect(await resources.deadLetters.discardAll({}, 'no more')).toBe(COUNT);
-    expect((await store.counts({ now: createdAt })).dead).toBe(0);
+    expect((await store.counts({ most: 10_000 })).dead).toBe(0);
     await store.close();
   });
 });

@@ -70,8 +70,8 @@ export interface Store {
   recall(input: { key: string; now: number }): Promise<Remembered | undefined>;
   /** Forgets what has expired, a bounded number at a time. */
   forget(input: { now: number; limit: number }): Promise<{ forgotten: number }>;
-  /** How much is where, for health and doctor. */
-  counts(input: { now: number }): Promise<Counts>;
+  /** How much is where, for health. Counts stop at `most`, so that asking costs little however much there is. */
+  counts(input: { most: number }): Promise<Counts>;
   close(): Promise<void>;
 }
 
@@ -330,7 +330,5 @@ export interface Counts {
   readonly leased: number;
   readonly held: number;
   readonly dead: number;
-  /** Pending deliveries that have been tried at least once. */
-  readonly retrying: number;
   readonly oldestDueAt: number | undefined;
 }

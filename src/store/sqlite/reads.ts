@@ -9,13 +9,12 @@ const MESSAGE = 'SELECT * FROM messages WHERE application_id = ? AND id = ?';
 const MESSAGE_BY_EVENT_ID = 'SELECT * FROM messages WHERE application_id = ? AND event_id = ?';
 const DELIVERY = 'SELECT * FROM deliveries WHERE id = ?';
 const ATTEMPT = 'SELECT * FROM attempts WHERE message_id = ? AND id = ?';
-const COUNTS = `SELECT
-  (SELECT count(*) FROM deliveries WHERE state = 'pending') AS pending,
-  (SELECT count(*) FROM deliveries WHERE state = 'leased') AS leased,
-  (SELECT count(*) FROM deliveries WHERE state = 'held') AS held,
-  (SELECT count(*) FROM deliveries WHERE state = 'dead') AS dead,
-  (SELECT count(*) FROM deliveries WHERE state = 'pending' AND schedule_attempts > 0) AS retrying,
-  (SELECT min(due_at) FROM deliveries WHERE state = 'pending') AS oldestDueAt`;
+const COUNT = (state: string) =>
+  `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = '${state}' LIMIT ?1)) AS ${state}`;
+// Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
+const COUNTS = `SELECT ${['pending', 'leased', 'held', 'dead'].map(COUNT).join(', ')},
+  (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
+  (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`;
 
 /** By id, or by the publisher's own event id. */
 export function getMessage(db: Db, input: { applicationId: string; id: string }): Message | undefined {
@@ -50,14 +49,14 @@ export function listAttempts(db: Db, input: AttemptFilter & PageInput): Page<Att
   return page(db, { select: '*', table: 'attempts', key: 'id', where, page: input }, toAttempt);
 }
 
-export function counts(db: Db, _input: { now: number }): Counts {
-  const row = db.get<Record<string, number | null>>(COUNTS) ?? {};
+export function counts(db: Db, input: { most: number }): Counts {
+  const row = db.get<Record<string, number | null>>(COUNTS, input.most) ?? {};
+  const due = [row.waiting, row.parked].filter((at) => typeof at === 'number');
   return {
     pending: row.pending ?? 0,
     leased: row.leased ?? 0,
     held: row.held ?? 0,
     dead: row.dead ?? 0,
-    retrying: row.retrying ?? 0,
-    oldestDueAt: row.oldestDueAt ?? undefined,
+    oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
   };
 }

@@ -91,7 +91,7 @@ export async function runInLine(path: string): Promise<Runner> {
 }
 
 export async function runInThread(path: string): Promise<Runner> {
-  const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { path } });
+  const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { path }, execArgv: [] });
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   await opened(worker);
   const outbox = new Outbox((requests) => worker.postMessage(requests));

@@ -6,16 +6,19 @@ const DONE = 'UPDATE lanes SET sweep = NULL WHERE destination_id = ?';
 
 const CHUNKS = {
   hold: `
-    UPDATE deliveries SET state = 'held', updated_at = ?, reason = 'held: its endpoint is stopped'
-    WHERE id IN (SELECT id FROM deliveries WHERE destination_id = ? AND state = 'pending' ORDER BY due_at, id LIMIT ?)
+    UPDATE deliveries SET state = 'held', updated_at = ?3, reason = 'held: its endpoint is stopped'
+    WHERE id IN (SELECT id FROM deliveries WHERE destination_id = ?1 AND state = 'pending' ORDER BY due_at, id LIMIT ?2)
     RETURNING due_at`,
   unhold: `
-    UPDATE deliveries SET state = 'pending', updated_at = ?, due_at = coalesce(due_at, created_at), reason = 'released: its endpoint is active again'
-    WHERE id IN (SELECT id FROM deliveries WHERE destination_id = ? AND state = 'held' ORDER BY id LIMIT ?)
+    UPDATE deliveries SET state = 'pending', updated_at = ?3, due_at = coalesce(due_at, created_at), reason = 'released: its endpoint is active again'
+    WHERE id IN (SELECT id FROM deliveries WHERE destination_id = ?1 AND state = 'held' ORDER BY id LIMIT ?2)
     RETURNING due_at`,
   cancel: `
-    UPDATE deliveries SET state = 'cancelled', updated_at = ?, due_at = NULL, reason = 'its endpoint was deleted'
-    WHERE id IN (SELECT id FROM deliveries WHERE destination_id = ? AND state IN ('pending', 'held') ORDER BY id LIMIT ?)
+    UPDATE deliveries SET state = 'cancelled', updated_at = ?3, due_at = NULL, reason = 'its endpoint was deleted'
+    WHERE id IN (
+      SELECT id FROM deliveries WHERE destination_id = ?1 AND state = 'pending'
+      UNION ALL SELECT id FROM deliveries WHERE destination_id = ?1 AND state = 'held'
+      LIMIT ?2)
     RETURNING due_at`,
 } as const;
 
@@ -25,7 +28,7 @@ export function sweep(
 ): { idle: boolean; destinationId?: string; moved: number } {
   const lane = db.get<{ destination_id: string; sweep: keyof typeof CHUNKS }>(NEXT_LANE);
   if (lane === undefined) return { idle: true, moved: 0 };
-  const moved = db.all<{ due_at: number | null }>(CHUNKS[lane.sweep], input.now, lane.destination_id, input.limit);
+  const moved = db.all<{ due_at: number | null }>(CHUNKS[lane.sweep], lane.destination_id, input.limit, input.now);
   if (lane.sweep === 'unhold') {
     const lanes = new DueLanes();
     for (const row of moved) lanes.note(lane.destination_id, row.due_at ?? input.now);

@@ -125,6 +125,7 @@ CREATE TABLE lanes (
   sweep          TEXT CHECK (sweep IN ('hold', 'unhold', 'cancel'))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX lanes_due ON lanes (due_at) WHERE due_at IS NOT NULL AND parked_by IS NULL;
+CREATE INDEX lanes_parked ON lanes (parked_by, due_at) WHERE parked_by IS NOT NULL;
 CREATE INDEX lanes_to_sweep ON lanes (destination_id) WHERE sweep IS NOT NULL;
 
 -- Answers kept under idempotency keys.
