@@ -14,6 +14,8 @@ export interface Job {
 }
 
 const FIRST_LIMIT = 4;
+/** Deliveries leased per request that may be in flight: with fewer, a fast endpoint waits for the disk. */
+const LEASED_PER_SLOT = 8;
 
 export class Lane {
   readonly destinationId: string;
@@ -41,14 +43,26 @@ export class Lane {
     else if (this.#bucket?.ratePerSecond !== ratePerSecond) this.#bucket = new TokenBucket(ratePerSecond);
   }
 
-  /** How many more deliveries may be leased: one limit's worth in flight, one waiting to follow without a pause. */
+  /** How many more deliveries may be leased: those in flight, and enough behind them to bridge a commit. */
   get room(): number {
-    return Math.max(0, 2 * this.#limit - this.#inFlight - this.#reserved - this.#waiting.length);
+    return Math.max(0, this.#capacity - this.#inFlight - this.#reserved - this.#waiting.length);
   }
 
-  /** Worth a claim: half of the room is free, so that a busy lane claims in batches and an idle one at once. */
+  /**
+   * How many may be handed over as they are accepted. While the store has more, half of the lane is kept for that: what
+   * is new does not wait behind the backlog for ever, and does not starve it.
+   */
+  get directRoom(): number {
+    return this.hasMore ? Math.max(0, this.room - this.#capacity / 2) : this.room;
+  }
+
+  /** Worth a claim: a good part of the room is free, so that a busy lane claims in batches and an idle one at once. */
   get isHungry(): boolean {
-    return this.hasMore && this.room >= this.#limit;
+    return this.hasMore && this.room >= this.#capacity / 4;
+  }
+
+  get #capacity(): number {
+    return LEASED_PER_SLOT * this.#limit;
   }
 
   get isIdle(): boolean {

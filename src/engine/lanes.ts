@@ -47,7 +47,7 @@ export class Lanes {
   reserve(destinationId: string, ceiling: number | undefined, ratePerSecond: number | undefined): boolean {
     const lane = this.#lane(destinationId);
     lane.configure(Math.min(ceiling ?? this.#options.laneCeiling, this.#options.maxInFlight), ratePerSecond);
-    if (lane.hasMore || lane.room === 0 || this.nodeRoom === 0) return false;
+    if (lane.directRoom < 1 || this.nodeRoom === 0) return false;
     lane.reserve();
     this.#active.add(lane);
     return true;

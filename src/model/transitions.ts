@@ -1,5 +1,6 @@
 /**
- * The legal transitions of a delivery. Stores enforce this table; nothing else changes a state.
+ * The legal transitions of a delivery. Every statement of a store that changes a state names the states it
+ * starts from; the conformance suite's random histories check each step against this table.
  *
  *            accept (lane has room) ─────────────► leased
  *            accept ─► pending ── claim ─────────► leased ── delivered ─► delivered

@@ -8,11 +8,14 @@ const DUE_LANES = `
   SELECT destination_id FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL AND due_at <= ? ORDER BY due_at LIMIT ?`;
 const NEXT_LANE = 'SELECT due_at FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL ORDER BY due_at LIMIT 1';
 const IS_OPEN = "SELECT 1 AS open FROM endpoints WHERE id = ? AND status = 'active'";
-const DUE = `
-  SELECT d.*, m.payload FROM deliveries d
-  JOIN messages m ON m.application_id = d.application_id AND m.id = d.message_id
-  WHERE d.destination_id = ? AND d.state = 'pending' AND d.due_at <= ? ORDER BY d.due_at, d.id LIMIT ?`;
-const LEASE = "UPDATE deliveries SET state = 'leased', lease_epoch = ? WHERE id = ? AND state = 'pending'";
+// One statement for the whole lane: leasing row by row costs half as much again (2026-11).
+const LEASE_DUE = `
+  UPDATE deliveries SET state = 'leased', lease_epoch = ?1
+  WHERE id IN (
+    SELECT id FROM deliveries WHERE destination_id = ?2 AND state = 'pending' AND due_at <= ?3 ORDER BY due_at, id LIMIT ?4)
+  RETURNING id, message_id, application_id, destination_id, event_type, trigger_kind, attempts, schedule_attempts,
+    first_attempt_at, due_at, created_at,
+    (SELECT payload FROM messages m WHERE m.application_id = deliveries.application_id AND m.id = message_id) AS payload`;
 
 export function claim(db: Db, input: ClaimInput): ClaimOutput {
   if (!isAlive(db, input.epoch)) {
@@ -43,10 +46,10 @@ function claimLane(db: Db, input: ClaimInput, destinationId: string, room: numbe
     closeLane(db, destinationId);
     return false;
   }
-  for (const row of db.all<ClaimedRow>(DUE, destinationId, input.now, room)) {
-    db.run(LEASE, input.epoch, row.id);
-    taken.push(toClaimed(row));
-  }
+  const leased = room > 0 ? db.all<ClaimedRow>(LEASE_DUE, input.epoch, destinationId, input.now, room) : [];
+  // RETURNING promises no order.
+  leased.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0) || (a.id < b.id ? -1 : 1));
+  for (const row of leased) taken.push(toClaimed(row));
   const next = nextDueAt(db, destinationId);
   const more = next !== undefined && next <= input.now;
   setLane(db, destinationId, next, more ? input.epoch : undefined);

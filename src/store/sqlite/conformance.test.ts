@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DELIVERY_STATES, LEGAL_TRANSITIONS } from '../../model/index.ts';
 import { exerciseStore } from '../conformance/index.ts';
+import { openDb } from './driver.ts';
 import { openSqliteStore } from './index.ts';
 
 exerciseStore('SQLite in memory, in line', {
@@ -12,12 +14,29 @@ exerciseStore('SQLite in memory, in line', {
   },
 });
 
-exerciseStore('a SQLite file, in line', {
-  histories: 10,
+/** The model's table as a trigger: with it in the file, a statement that makes an illegal transition fails. */
+async function forbidIllegalTransitions(path: string): Promise<void> {
+  const legal = DELIVERY_STATES.map((from) => {
+    const to = LEGAL_TRANSITIONS[from].map((state) => `'${state}'`).join(', ');
+    return `(old.state = '${from}' AND new.state IN (${to}))`;
+  });
+  const db = await openDb(path);
+  db.exec(`
+    CREATE TRIGGER legal_transitions BEFORE UPDATE OF state ON deliveries
+    WHEN old.state <> new.state AND NOT (${legal.join(' OR ')})
+    BEGIN SELECT RAISE(ABORT, 'illegal transition'); END`);
+  db.close();
+}
+
+exerciseStore('a SQLite file that refuses illegal transitions, in line', {
+  histories: 40,
   capabilities: { durable: true, soleProcess: true },
   async open() {
     const folder = await mkdtemp(join(tmpdir(), 'posthorn-store-'));
-    const open = () => openSqliteStore({ path: join(folder, 'posthorn.db'), thread: false });
+    const path = join(folder, 'posthorn.db');
+    const open = () => openSqliteStore({ path, thread: false });
+    await (await open()).close();
+    await forbidIllegalTransitions(path);
     const store = await open();
     let current = store;
     return {

@@ -12,9 +12,10 @@ const HAS_ENDPOINT = 'EXISTS (SELECT 1 FROM endpoints WHERE endpoints.id = desti
 const REDELIVER = `
   UPDATE deliveries SET state = ?, trigger_kind = 'manual', schedule_attempts = 0, first_attempt_at = NULL, due_at = ?,
     updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL
-  WHERE id = ?`;
+  WHERE id = ? AND state <> 'leased'`;
 const DISCARD = `
-  UPDATE deliveries SET state = 'cancelled', updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL WHERE id = ?`;
+  UPDATE deliveries SET state = 'cancelled', updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL
+  WHERE id = ? AND state = 'dead'`;
 
 const ADD = `
   INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
