@@ -5,7 +5,7 @@ import { monotonicMs } from './monotonic.mjs';
 import { ownUsage } from './usage.mjs';
 
 /** How many callers wait for their publish at the same time, where the contestant does not say otherwise. */
-const PUBLISHERS = 64;
+const PUBLISHERS = 256;
 
 let contestant;
 let publishers = PUBLISHERS;

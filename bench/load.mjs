@@ -1,10 +1,10 @@
-// The load generator of the HTTP API: 64 connections, one message per request, in a process of its own.
+// The load generator of the HTTP API: 128 connections, one message per request, in a process of its own.
 import { Pool } from 'undici';
 import { answer } from './answer.mjs';
 import { EVENT_TYPE, payload } from './event.mjs';
 import { monotonicMs } from './monotonic.mjs';
 
-const CONNECTIONS = 64;
+const CONNECTIONS = 128;
 
 let pool;
 let request;
