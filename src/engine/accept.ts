@@ -97,8 +97,7 @@ export class Acceptor {
 
   #firstState(target: Target): NewDelivery['state'] {
     if (target.health.status !== 'active') return 'held';
-    const { id, maxInFlight, rateLimit } = target.endpoint;
-    return this.#options.lanes.reserve(id, maxInFlight, rateLimit) ? 'leased' : 'pending';
+    return this.#options.lanes.reserve(target.endpoint) ? 'leased' : 'pending';
   }
 
   #handOff(item: AcceptItem, epoch: number, fenced: boolean): void {

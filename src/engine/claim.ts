@@ -1,6 +1,7 @@
 /** Claim: lease due deliveries for the lanes that have room, and know when to look again. */
 import type { Clock } from '../clock.ts';
-import type { Store } from '../store/index.ts';
+import type { ClaimedDelivery, Store } from '../store/index.ts';
+import type { Directory } from './directory.ts';
 import type { Lanes } from './lanes.ts';
 import { Repeat } from './repeat.ts';
 
@@ -8,6 +9,7 @@ export interface ClaimerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly lanes: Lanes;
+  readonly directory: Directory;
   readonly epoch: () => number;
   readonly onClaimed: (count: number) => void;
   readonly onFenced: () => void;
@@ -47,7 +49,8 @@ export class Claimer {
     const epoch = this.#options.epoch();
     const wanted = lanes.wants(MAX_LANES_PER_CLAIM);
     const promised = wanted.reduce((sum, { room }) => sum + room, 0);
-    const discoverable = Math.min(MAX_LANES_PER_CLAIM, Math.floor((lanes.nodeRoom - promised) / FIRST_ROOM));
+    const roomLeft = lanes.hasMemory ? lanes.nodeRoom - promised : 0;
+    const discoverable = Math.min(MAX_LANES_PER_CLAIM, Math.floor(roomLeft / FIRST_ROOM));
     const claimed = await store.claim({
       epoch,
       now,
@@ -59,9 +62,23 @@ export class Claimer {
       return;
     }
     if (claimed.deliveries.length > 0) this.#options.onClaimed(claimed.deliveries.length);
+    await this.#configure(claimed.deliveries);
     for (const delivery of claimed.deliveries) lanes.startClaimed({ delivery, epoch });
     for (const { destinationId, more } of claimed.lanes) lanes.setHasMore(destinationId, more);
     if (claimed.moreLanes && discoverable > 0) this.ask();
     this.askAt(Math.min(claimed.nextDueAt ?? Number.POSITIVE_INFINITY, now + SAFETY_NET_MS));
+  }
+
+  /** After a restart a lane's first deliveries are claimed, not accepted: its limits must hold for them too. */
+  async #configure(deliveries: readonly ClaimedDelivery[]): Promise<void> {
+    const { directory, lanes } = this.#options;
+    const seen = new Set<string>();
+    for (const { applicationId, destinationId } of deliveries) {
+      if (seen.has(destinationId)) continue;
+      seen.add(destinationId);
+      const audience = directory.peek(applicationId) ?? (await directory.audience(applicationId));
+      const target = audience?.targets.get(destinationId);
+      if (target !== undefined) lanes.configure(target.endpoint);
+    }
   }
 }

@@ -72,6 +72,7 @@ export function createEngine(options: EngineOptions): Engine {
     store,
     clock,
     lanes,
+    directory,
     epoch,
     onClaimed: (count) => cycle.claimed(count),
     onFenced,

@@ -249,6 +249,49 @@ describe('fairness', () => {
   });
 });
 
+describe('the node as a whole', () => {
+  it('ALL-03 keeps slots for endpoints that work, however many are dead', async () => {
+    await rig.close();
+    rig = await createEngineRig({ clock, maxInFlight: 8 });
+    const dead = await startReceiver(() => {});
+    await rig.endpoint(receiver.url, { eventTypes: ['healthy'] });
+    await rig.publish({}, { eventType: 'healthy' });
+    await rig.attempts(1);
+    for (let n = 0; n < 10; n++) await rig.endpoint(`${dead.url}${n}`, { eventTypes: ['dead'] });
+    for (let n = 0; n < 5; n++) await rig.publish({ n }, { eventType: 'dead' });
+    await dead.arrived(6);
+    for (let n = 0; n < 20; n++) await rig.publish({ n }, { eventType: 'healthy' });
+    await rig.attempts(21);
+    expect(dead.mostAtOnce).toBe(6);
+    await dead.close();
+  });
+
+  it('leaves large payloads in the store instead of gathering them in memory', async () => {
+    const dead = await startReceiver(() => {});
+    for (let n = 0; n < 10; n++) await rig.endpoint(`${dead.url}${n}`);
+    const payload = new TextEncoder().encode(JSON.stringify({ filler: 'x'.repeat(1024 * 1024) }));
+    for (let n = 0; n < 20; n++) await rig.publish({}, { payload });
+    const { leased, pending } = await rig.store.counts({ most: 1000 });
+    expect(leased + pending).toBe(200);
+    expect(leased).toBeLessThanOrEqual(64 + 10);
+    await dead.close();
+  });
+
+  it('holds an endpoint to its rate also for what it finds waiting at a start', async () => {
+    await rig.endpoint(receiver.url, { rateLimit: 5 });
+    for (let n = 0; n < 30; n++) await rig.publish({ n });
+    await rig.attempts(5);
+    await rig.engine.stop(0);
+    const second = rig.secondEngine();
+    await second.start();
+    await receiver.arrived(10);
+    await clock.advance(0);
+    expect(receiver.arrivals).toHaveLength(10);
+    await clock.advance(400);
+    await receiver.arrived(12);
+  });
+});
+
 describe('a policy of its own', () => {
   it('SPI-14 on an endpoint wins over the default', async () => {
     const policy = { ...presets.quick.policy, jitter: { kind: 'none' as const } };

@@ -28,6 +28,10 @@ export class Lane {
   #reserved = 0;
   /** The store has due deliveries for this lane beyond those that are leased. */
   hasMore = false;
+  /** Its last attempt succeeded. Others share a part of the node's slots, so that the dead cannot take them all. */
+  isProven = false;
+  /** A wait for the rate limit is under way. */
+  isPaced = false;
   #bucket: TokenBucket | undefined;
 
   constructor(destinationId: string, ceiling: number) {
@@ -96,6 +100,7 @@ export class Lane {
 
   finish(succeeded: boolean): void {
     this.#inFlight -= 1;
+    this.isProven = succeeded;
     this.#limit = succeeded ? Math.min(this.#ceiling, this.#limit + 1) : Math.max(1, this.#limit >> 1);
   }
 

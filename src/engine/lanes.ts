@@ -3,7 +3,10 @@
  * no lane exceeds its limit and all together not the node's.
  */
 import type { Clock } from '../clock.ts';
+import type { Endpoint } from '../model/index.ts';
 import { type Job, Lane } from './lane.ts';
+
+type LaneSettings = Pick<Endpoint, 'id' | 'maxInFlight' | 'rateLimit'>;
 
 export interface LanesOptions {
   readonly clock: Clock;
@@ -26,6 +29,10 @@ export class Lanes {
   /** Lanes that have jobs waiting but found the node full, in the order in which they get the next free slots. */
   readonly #queueing = new Set<Lane>();
   readonly #inFlight = new Set<Job>();
+  /** Those of them whose lane had no success to show when they started. */
+  readonly #unproven = new Set<Job>();
+  /** Payload bytes of all that is leased to this node, waiting or in flight. */
+  #heldBytes = 0;
   #onEmpty: (() => void)[] = [];
   #stopped = false;
 
@@ -38,19 +45,30 @@ export class Lanes {
     return this.#inFlight.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 
-  /** How many more deliveries this node may hold. */
+  /** How many more requests this node may have in flight. */
   get nodeRoom(): number {
     return this.#stopped ? 0 : Math.max(0, this.#options.maxInFlight - this.#inFlight.size);
   }
 
+  /** Whether more may be leased: large payloads wait in the store rather than in memory. */
+  get hasMemory(): boolean {
+    return this.#heldBytes < MAX_HELD_BYTES;
+  }
+
   /** Promises a place to a delivery that is being accepted; false when it must wait its turn in the store. */
-  reserve(destinationId: string, ceiling: number | undefined, ratePerSecond: number | undefined): boolean {
-    const lane = this.#lane(destinationId);
-    lane.configure(Math.min(ceiling ?? this.#options.laneCeiling, this.#options.maxInFlight), ratePerSecond);
-    if (lane.directRoom < 1 || this.nodeRoom === 0) return false;
+  reserve(endpoint: LaneSettings): boolean {
+    const lane = this.configure(endpoint);
+    if (lane.directRoom < 1 || this.nodeRoom === 0 || !this.hasMemory) return false;
     lane.reserve();
     this.#active.add(lane);
     return true;
+  }
+
+  /** Takes over what the endpoint asks for: its own limit of requests at once, and a second. */
+  configure({ id, maxInFlight, rateLimit }: LaneSettings): Lane {
+    const lane = this.#lane(id);
+    lane.configure(Math.min(maxInFlight ?? this.#options.laneCeiling, this.#options.maxInFlight), rateLimit);
+    return lane;
   }
 
   /** Gives a promised place back: the delivery was not accepted as leased. */
@@ -74,11 +92,15 @@ export class Lanes {
   /** The attempt is over: its slot is free. */
   finish(job: Job, succeeded: boolean): void {
     this.#inFlight.delete(job);
+    this.#unproven.delete(job);
+    const wasShort = !this.hasMemory;
+    this.#heldBytes -= job.delivery.payload.length;
+    if (wasShort && this.hasMemory) this.#options.onHungry();
     if (this.#inFlight.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
     const lane = this.#lane(job.delivery.destinationId);
     lane.finish(succeeded);
     this.#pump(lane);
-    for (const waiting of this.#queueing) {
+    for (const waiting of [...this.#queueing]) {
       if (this.nodeRoom === 0) break;
       this.#queueing.delete(waiting);
       this.#pump(waiting);
@@ -99,7 +121,7 @@ export class Lanes {
    */
   wants(maxLanes: number): { destinationId: string; room: number }[] {
     const wanted: { destinationId: string; room: number }[] = [];
-    let nodeRoom = this.nodeRoom;
+    let nodeRoom = this.hasMemory ? this.nodeRoom : 0;
     for (const lane of this.#active) {
       if (wanted.length >= maxLanes) break;
       if (lane.isHungry && nodeRoom > 0) {
@@ -121,25 +143,40 @@ export class Lanes {
 
   #enqueue(lane: Lane, job: Job): void {
     this.#active.add(lane);
+    this.#heldBytes += job.delivery.payload.length;
     lane.enqueue(job);
     this.#pump(lane);
   }
 
   #pump(lane: Lane): void {
     while (!this.#stopped && lane.waitingCount > 0) {
-      if (this.nodeRoom === 0) {
+      if (!this.#hasSlotFor(lane)) {
         this.#queueing.add(lane);
         return;
       }
-      const next = lane.next(this.#options.clock.now());
+      const next = lane.isPaced ? undefined : lane.next(this.#options.clock.now());
       if (next === undefined) return;
       if ('waitMs' in next) {
-        this.#options.clock.after(next.waitMs, () => this.#pump(lane));
+        this.#pace(lane, next.waitMs);
         return;
       }
       this.#inFlight.add(next);
+      if (!lane.isProven) this.#unproven.add(next);
       this.#options.start(next);
     }
+  }
+
+  #hasSlotFor(lane: Lane): boolean {
+    if (this.nodeRoom === 0) return false;
+    return lane.isProven || this.#unproven.size < this.#options.maxInFlight * UNPROVEN_SHARE;
+  }
+
+  #pace(lane: Lane, waitMs: number): void {
+    lane.isPaced = true;
+    this.#options.clock.after(waitMs, () => {
+      lane.isPaced = false;
+      this.#pump(lane);
+    });
   }
 
   #lane(destinationId: string): Lane {
@@ -171,3 +208,6 @@ export class Lanes {
 }
 
 const MAX_IDLE_LANES = 10_000;
+/** How much of the node endpoints may take that have not succeeded lately: most of it, never all. */
+const UNPROVEN_SHARE = 0.75;
+const MAX_HELD_BYTES = 64 * 1024 * 1024;

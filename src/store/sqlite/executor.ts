@@ -2,6 +2,7 @@
  * Executes batches of operations on one open database: the group commit. Whatever is asked for while a commit is under
  * way waits in the runner's queue and shares the next one.
  */
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { describeError, isPosthornError, PosthornError } from '../../errors.ts';
 import { type Db, openDb, SQLITE_FULL, SQLITE_IOERR, sqliteCode } from './driver.ts';
 import { takeLock } from './lock.ts';
@@ -124,6 +125,9 @@ export class Executor {
 
 async function openFile(path: string): Promise<Db> {
   try {
+    // For its owner only: it holds customers' events and, without POSTHORN_SECRET_KEY, signing secrets. SQLite gives its
+    // other files the same mode. An existing file is not touched: closing it again would drop this process's locks on it.
+    if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
     return await openDb(path);
   } catch (cause) {
     throw cannotOpen(path, cause);

@@ -1,7 +1,7 @@
 /** Opening a file: its lock, and what is said when it cannot be opened. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -26,6 +26,15 @@ describe('open', () => {
     const second = await openSqliteStore({ path, thread: false });
     expect((await second.join({ now: 2, leaseMs: 1, name: 'second' })).epoch).toBe(epoch + 1);
     await second.close();
+  });
+});
+
+describe('a new file', () => {
+  it('and what SQLite puts beside it can be read by its owner only', async () => {
+    const store = await openSqliteStore({ path, thread: false });
+    await store.join({ now: 1, leaseMs: 1, name: 'first' });
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await store.close();
   });
 });
 
