@@ -31,6 +31,7 @@ export interface Posthorn extends Resources {
   readonly on: Engine['on'];
   /** Stops claiming, lets attempts in flight finish for at most `graceMs`, gives the rest back, closes the store. */
   close(graceMs?: number): Promise<void>;
+  /** As it was loaded, but for its secrets: no key for secrets, and an admin token that no printing or copying shows. */
   readonly config: Config;
   /** What the HTTP server is made of. */
   readonly served: { readonly resources: Resources; readonly store: Store; readonly clock: Clock };
@@ -84,7 +85,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   }
   return {
     ...resources,
-    config,
+    config: withoutSecrets(config),
     publish: (input) => resources.messages.publish(input),
     on: (listener) => engine.on(listener),
     async close(graceMs) {
@@ -94,6 +95,12 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     },
     served: { resources, store, clock },
   };
+}
+
+/** The command line shows the admin token at its start and asks for it by name; logs and JSON never come upon it. */
+export function withoutSecrets({ adminToken, secretKey: _, ...shown }: Config): Config {
+  const hidden = { adminToken: { value: adminToken }, secretKey: { value: undefined } };
+  return Object.freeze(Object.defineProperties(shown, hidden) as Config);
 }
 
 function openStore(url: string): Promise<Store> {
