@@ -134,7 +134,8 @@ describe('checkUrl', () => {
     'http://example.com:8080',
     'https://8.8.8.8/',
     'http://xn--bcher-kva.example/',
-    'http://localhost:3000/',
+    'http://localhost.example.com/',
+    'http://notlocalhost/',
   ])('%s passes (names are judged when they are resolved)', (url) =>
     expect(guard.checkUrl(url)).toMatchObject({ ok: true }),
   );
@@ -157,6 +158,22 @@ describe('checkUrl', () => {
   ])('%j is refused: %s', (url, reason) => {
     expect(guard.checkUrl(url)).toEqual({ ok: false, problem: 'invalid_url', reason });
   });
+
+  it.each(['localhost', 'LOCALHOST', 'localhost.', 'app.localhost', 'a.b.localhost.'])(
+    'ALL-04 the loopback name %s is refused before anything is resolved, unless loopback is allowed',
+    (name) => {
+      const url = `http://${name}:3000/x`;
+      expect(guard.checkUrl(url)).toMatchObject({
+        ok: false,
+        problem: 'blocked_address',
+        reason: expect.stringMatching(/is a loopback name; list 127\.0\.0\.0\/8 in POSTHORN_ALLOW_NETWORKS/),
+      });
+      expect(createAddressGuard({ allow: ['10.0.0.0/8'] }).checkUrl(url).ok).toBe(false);
+      for (const allow of ['127.0.0.0/8', '::1/128']) {
+        expect(createAddressGuard({ allow: [allow] }).checkUrl(url).ok).toBe(true);
+      }
+    },
+  );
 
   it('a URL that was parsed before is judged the same', () => {
     expect(guard.checkUrl(new URL('http://0x7f.1/'))).toMatchObject({ ok: false, problem: 'blocked_address' });

@@ -29,6 +29,7 @@ export interface AddressGuard {
 const OK: AddressVerdict = { ok: true };
 /** All that IANA has handed out as public IPv6 so far; the rest is reserved. */
 const GLOBAL_UNICAST_V6 = new NetworkList(['2000::/3']);
+const LOOPBACK = ['127.0.0.1', '::1'];
 const METADATA = new NetworkList(METADATA_NETWORKS);
 
 const RANGE_NAMES: Readonly<Record<string, string>> = {
@@ -83,6 +84,14 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
         reason: `${host} is a cloud metadata service, which no setting allows`,
       };
     }
+    // Such a name is this machine everywhere (RFC 6761): who typed it should hear so now, not at the first delivery.
+    if (isLoopbackName(host) && !LOOPBACK.some((ip) => checkAddress(ip).ok)) {
+      return {
+        ok: false,
+        problem: 'blocked_address',
+        reason: `${host} is a loopback name; list 127.0.0.0/8 in POSTHORN_ALLOW_NETWORKS to let it through`,
+      };
+    }
     if (isIP(host) !== 0) {
       const verdict = checkAddress(host);
       if (!verdict.ok) return { ok: false, problem: 'blocked_address', reason: verdict.reason };
@@ -97,6 +106,10 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
 export function bareHostname(url: URL): string {
   const { hostname } = url;
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+function isLoopbackName(host: string): boolean {
+  return /(?:^|\.)localhost\.?$/i.test(host);
 }
 
 function whyNotPublic(address: Address): string | undefined {
