@@ -31,7 +31,7 @@ export class FieldReader {
       return this.issue(loc, `must be an object with ${list(keys)}`, 'type_error');
     }
     for (const key of Object.keys(value)) {
-      if (!keys.includes(key)) this.issue([...loc, key], unknownWord('unknown key', key, keys), 'value_error.extra');
+      if (!keys.includes(key)) this.issue([...loc, key], unknownKey(key, keys), 'value_error.extra');
     }
     // A copy without a prototype: a missing key is never found as `constructor` or the like.
     return Object.assign(Object.create(null) as Record<string, unknown>, value);
@@ -79,6 +79,11 @@ export class FieldReader {
     if (this.#more > 0) lines.push(`and ${this.#more} more`);
     throw new PosthornError('validation', lines.join('; '), { issues: this.#issues });
   }
+}
+
+function unknownKey(key: string, keys: readonly string[]): string {
+  const message = unknownWord('unknown key', key, keys);
+  return closest(key, keys) === undefined ? `${message}; the keys are ${list(keys)}` : message;
 }
 
 function unknownWord(prefix: string, word: unknown, candidates: readonly string[]): string {
