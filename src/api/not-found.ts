@@ -39,5 +39,5 @@ export function answerUnknownRoutes(server: FastifyInstance): void {
 
 function pathOf(url: string): RegExp {
   const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
-  return new RegExp(`^${escaped.replace(/\/$/, '')}$`);
+  return new RegExp(`^${escaped.replace(/(?<=.)\/$/, '')}$`);
 }

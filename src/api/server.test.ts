@@ -19,6 +19,13 @@ describe('the server', () => {
     }
   });
 
+  it('says at its root, without a token, where everything is', async () => {
+    const { api: base, openapi, health, name } = (await get('/')).json();
+    expect({ name, base }).toEqual({ name: 'Posthorn', base: '/api/v1' });
+    for (const path of [openapi, health]) expect((await get(path)).statusCode).toBe(200);
+    expect(await api.call('POST', '/', {})).toMatchObject({ status: 405 });
+  });
+
   it('says how much is waiting, or that its store is away', async () => {
     for (const url of ['/health', '/api/v1/health/']) {
       const answer = await get(url);

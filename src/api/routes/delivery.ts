@@ -71,7 +71,7 @@ export async function reachOf(
 function readStates(texts: readonly string[]): readonly DeliveryState[] {
   return words(texts).map((word) => {
     const state = DELIVERY_STATES.find((known) => known === word);
-    if (state === undefined) throw invalid(['query', 'state'], `must be of ${DELIVERY_STATES.join(', ')}`);
+    if (state === undefined) throw invalid(['query', 'state'], `must be one of ${DELIVERY_STATES.join(', ')}`);
     return state;
   });
 }

@@ -46,6 +46,13 @@ export function openRoutes(api: Api, { store }: Served): void {
     );
   }
 
+  api.get('/', { schema: { hide: true } }, async () => ({
+    name: 'Posthorn',
+    api: '/api/v1',
+    openapi: '/api/v1/openapi.json',
+    health: '/health',
+  }));
+
   let document: string | undefined;
   api.get('/api/v1/openapi.json', { schema: { hide: true } }, async (_, reply) => {
     document ??= JSON.stringify(api.swagger());
