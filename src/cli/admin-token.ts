@@ -7,11 +7,15 @@ export type AdminToken =
   | { readonly from: 'configuration'; readonly token: string }
   /** Made just now, to be shown this once. */
   | { readonly from: 'first-start'; readonly token: string }
+  /** Kept by `posthorn dev` beside the same database. */
+  | { readonly from: 'dev'; readonly file: string }
   /** Known to whoever saw it when it was made. */
   | { readonly from: 'earlier-start' };
 
 export async function adminToken({ config, tokens }: Posthorn): Promise<AdminToken> {
   if (config.adminToken !== undefined) return { from: 'configuration', token: config.adminToken };
+  const kept = await keptDevToken({ config, tokens });
+  if (kept !== undefined) return { from: 'dev', file: kept.file };
   const { data } = await tokens.list();
   if (data.some(({ scope }) => scope === 'admin')) return { from: 'earlier-start' };
   const { token } = await tokens.create({ name: 'made at the first start', scope: 'admin' });
@@ -30,12 +34,20 @@ export interface DevToken {
  */
 export async function devToken({ config, tokens }: Posthorn): Promise<DevToken> {
   if (config.adminToken !== undefined) return { token: config.adminToken, file: undefined };
+  const kept = await keptDevToken({ config, tokens });
+  if (kept !== undefined) return kept;
   const file = devTokenFile(config);
-  const kept = file === undefined ? undefined : await readKept(file);
-  if (kept !== undefined && (await tokens.authenticate(kept))?.scope === 'admin') return { token: kept, file };
   const { token } = await tokens.create({ name: 'posthorn dev', scope: 'admin' });
   if (file !== undefined) await writeFile(file, `${token}\n`, { mode: 0o600 });
   return { token, file };
+}
+
+/** What the file holds, if the store still takes it: a database may have been replaced beside an old file. */
+async function keptDevToken({ config, tokens }: Pick<Posthorn, 'config' | 'tokens'>) {
+  const file = devTokenFile(config);
+  const token = file === undefined ? undefined : await readKept(file);
+  if (file === undefined || token === undefined) return undefined;
+  return (await tokens.authenticate(token))?.scope === 'admin' ? { token, file } : undefined;
 }
 
 function devTokenFile({ store }: Config): string | undefined {

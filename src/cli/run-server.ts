@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createServer } from '../api/index.ts';
 import type { Config } from '../config/index.ts';
-import { PosthornError } from '../errors.ts';
+import type { EngineEvent } from '../engine/index.ts';
 import { createPosthorn, type Posthorn } from '../posthorn.ts';
+import { listenFailure } from './listen-failure.ts';
 import { readPackageFile } from './package-file.ts';
 import { stopSignals } from './stop-signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -17,6 +18,8 @@ export interface Running {
 export interface RunOptions {
   readonly config: Config;
   readonly terminal: Terminal;
+  /** Tells the engine's events to a person. Without it they are logged. */
+  readonly onEvent?: (event: EngineEvent) => void;
   /** Adds to the server before it listens. */
   readonly extend?: (running: Running) => void;
   /** Says to a person what now runs, and where. */
@@ -26,9 +29,10 @@ export interface RunOptions {
 /** How long requests that are under way may hold up the end. */
 const REQUESTS_GRACE_MS = 5000;
 
-export async function runServer({ config, terminal, extend, announce }: RunOptions): Promise<void> {
+export async function runServer({ config, terminal, onEvent, extend, announce }: RunOptions): Promise<void> {
   const logger: Logger = pino({ level: config.logLevel });
-  const posthorn = await createPosthorn({ ...config, logger });
+  const posthorn = await createPosthorn({ ...config, ...(onEvent === undefined && { logger }) });
+  if (onEvent !== undefined) posthorn.on(onEvent);
   const server = createServer({
     ...posthorn.served,
     logger,
@@ -54,12 +58,7 @@ async function listen(server: FastifyInstance, { host, port }: Config): Promise<
   try {
     await server.listen({ host, port });
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE') throw cause;
-    const advice = `Stop what listens there, or set POSTHORN_PORT to another port`;
-    throw new PosthornError('conflict', `Port ${port} on ${host} is in use. ${advice} (0 picks a free one).`, {
-      cause,
-    });
+    throw listenFailure(cause, host, port);
   }
 }
 

@@ -49,6 +49,17 @@ describe('posthorn serve', { timeout: 120_000 }, () => {
     expect(second.out).not.toContain('shown this once');
   });
 
+  it('says where the token of `posthorn dev` is, on its database', async () => {
+    {
+      await using dev = new SpawnedPosthorn(['dev', '--port', '0'], { cwd: folder });
+      await dev.printed(/Ctrl-C stops/);
+      dev.kill('SIGTERM');
+      await dev.ended;
+    }
+    await using posthorn = serve();
+    await posthorn.printed(/Admin token: .*`posthorn dev`.* \S*posthorn\.db-dev-token\.$/m);
+  });
+
   it('never prints a token that was configured, and its curl line works where the variable is set', async () => {
     await using posthorn = serve({ POSTHORN_ADMIN_TOKEN: ADMIN });
     const [, curl = ''] = await posthorn.printed(/^ {2}(curl .*)$/m);
@@ -94,13 +105,18 @@ describe('posthorn serve', { timeout: 120_000 }, () => {
     }
   });
 
-  it('ALL-06 a port in use, a store in use and a wrong setting each get one clear message', async () => {
+  it('ALL-06 a port in use, a foreign host, a store in use and a wrong setting each get one clear message', async () => {
     const other = createServer();
     const port = new URL(await listening(other)).port;
     await using portTaken = serve({ POSTHORN_PORT: port });
     expect(await portTaken.ended).toEqual({ code: 1, signal: null });
     expect(portTaken.err).toMatch(/^posthorn: Port \d+ on 127\.0\.0\.1 is in use\. .*POSTHORN_PORT.*\n$/);
     other.close();
+
+    // Set aside for documentation, so no machine has it.
+    await using elsewhere = serve({ POSTHORN_HOST: '192.0.2.1' });
+    expect(await elsewhere.ended).toEqual({ code: 2, signal: null });
+    expect(elsewhere.err).toMatch(/^posthorn: POSTHORN_HOST="192\.0\.2\.1" is no address of this machine.*\n$/);
 
     await using holder = serve();
     await urlOf(holder);

@@ -122,6 +122,21 @@ describe('policy simulate', () => {
   });
 
   it.each([
+    ['{"a":1}', ': unknown key "a"\n'],
+    ['{"timeouts":{"b":1}}', ': timeouts: unknown key "b"\n'],
+    ['{"retryBudget":-1}', ': retryBudget: must be from 0 to'],
+    ['[]', ': must be an object with'],
+  ])('ALL-06 %s in a file is told with the file and the place', async (text, message) => {
+    const path = policyFile('bad.json', text);
+    const { err } = await runInMemory(['policy', 'simulate', '--file', path]);
+    expect(err).toContain(`posthorn: ${path}${message}`);
+  });
+
+  it('shows its default outage as it would be written', async () => {
+    expect((await runInMemory('policy simulate --help')).out).toMatch(/--outage .*\(default:\s+1h\)/s);
+  });
+
+  it.each([
     ['policy simulate', 'name a preset or give --file'],
     ['policy simulate quick --file x.json', 'one of the two'],
     ['policy simulate --file does-not-exist.json', 'does-not-exist.json'],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { configuredPreset, loadConfig } from '../../config/index.ts';
-import { describeError, PosthornError } from '../../errors.ts';
+import { describeError, type Issue, isPosthornError, PosthornError } from '../../errors.ts';
 import { ERROR_KINDS, type ErrorKind, type Policy } from '../../model/index.ts';
 import {
   closest,
@@ -81,7 +81,11 @@ function simulateCommand({ out, env }: Terminal): Command {
   return new Command('simulate')
     .argument('[name]', `a preset: ${PRESET_NAMES.join(', ')}`)
     .description('Show what would happen to a message while its endpoint is down, by the same rules as the engine.')
-    .option('-o, --outage <duration>', 'how long the endpoint is down: 90s, 40m, 2h, 1d', parseDuration, 3_600_000)
+    .addOption(
+      new Option('-o, --outage <duration>', 'how long the endpoint is down: 90s, 40m, 2h, 1d')
+        .argParser(parseDuration)
+        .default(parseDuration('1h'), '1h'),
+    )
     .option('-f, --failure <what>', 'how it fails: a status (503) or an error kind (timeout)', parseFailure, 'timeout')
     .option('--file <policy.json>', 'simulate the policy in this file instead of a preset')
     .option('--seed <number>', 'draw the jitter from this seed instead of taking its middle', parseSeed)
@@ -125,7 +129,19 @@ function policyInFile(path: string): Policy {
   } catch (cause) {
     throw new PosthornError('validation', `Cannot read a policy from ${path}: ${describeError(cause)}`, { cause });
   }
-  return parsePolicy(data, [path]);
+  try {
+    return parsePolicy(data, []);
+  } catch (error) {
+    if (!isPosthornError(error, 'validation')) throw error;
+    const lines = error.issues.map((issue) => `${path}: ${describeIssue(issue)}`);
+    throw new PosthornError('validation', lines.join('; '), { cause: error, issues: error.issues });
+  }
+}
+
+function describeIssue({ loc, msg, type }: Issue): string {
+  // The message on an unknown key names the key itself.
+  const place = (type === 'value_error.extra' ? loc.slice(0, -1) : loc).join('.');
+  return place === '' ? msg : `${place}: ${msg}`;
 }
 
 function parseFailure(text: string): number | ErrorKind {
