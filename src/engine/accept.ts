@@ -16,6 +16,7 @@ export interface AcceptorOptions {
   readonly directory: Directory;
   readonly lanes: Lanes;
   readonly epoch: () => number;
+  readonly onHandedOff: () => void;
   readonly onFenced: () => void;
 }
 
@@ -81,12 +82,12 @@ export class Acceptor {
       ...(publication.channels === undefined ? {} : { channels: publication.channels }),
       ...(publication.tags === undefined ? {} : { tags: publication.tags }),
     };
+    const remember = publication.remember?.(message);
     const deliveries: NewDelivery[] = [];
     for (const target of audience.targets.values()) {
       if (!matches(target, message)) continue;
       deliveries.push({ id: ids.next('dlv'), destinationId: target.endpoint.id, state: this.#firstState(target) });
     }
-    const remember = publication.remember?.(message);
     return {
       message,
       fanoutRevision: audience.fanoutRevision,
@@ -110,6 +111,7 @@ export class Acceptor {
         lanes.unreserve(destinationId);
         continue;
       }
+      this.#options.onHandedOff();
       lanes.startReserved({
         epoch,
         delivery: {

@@ -76,9 +76,14 @@ export class Claimer {
     for (const { applicationId, destinationId } of deliveries) {
       if (seen.has(destinationId)) continue;
       seen.add(destinationId);
-      const audience = directory.peek(applicationId) ?? (await directory.audience(applicationId));
-      const target = audience?.targets.get(destinationId);
-      if (target !== undefined) lanes.configure(target.endpoint);
+      try {
+        const audience = directory.peek(applicationId) ?? (await directory.audience(applicationId));
+        const target = audience?.targets.get(destinationId);
+        if (target !== undefined) lanes.configure(target.endpoint);
+      } catch (error) {
+        // They are leased by now and must reach their lane; the worker waits for the store.
+        this.#options.onTrouble(error);
+      }
     }
   }
 }

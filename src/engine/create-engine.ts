@@ -42,7 +42,14 @@ export function createEngine(options: EngineOptions): Engine {
   const { store, clock } = options;
   const listeners = new Set<(event: EngineEvent) => void>();
   const emit = (event: EngineEvent) => {
-    for (const listener of listeners) listener(event);
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        // A listener is the user's: what it throws must not reach the engine's own path.
+        if (event.kind !== 'trouble') onTrouble(error);
+      }
+    }
   };
   const onTrouble = (error: unknown) => emit({ kind: 'trouble', error });
   const cycle = new Cycle(clock, emit);
@@ -54,7 +61,11 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     maxInFlight: options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT,
     laneCeiling: options.maxInFlightPerEndpoint ?? DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT,
-    start: (job) => void worker.work(job).catch(onTrouble),
+    start(job) {
+      // What was leased under a lost epoch is somebody else's by now.
+      if (job.epoch === lease.epoch) void worker.work(job).catch(onTrouble);
+      else queueMicrotask(() => lanes.finish(job, true));
+    },
     onHungry: () => claimer.ask(),
   });
   const worker: Worker = new Worker({
@@ -67,7 +78,14 @@ export function createEngine(options: EngineOptions): Engine {
     onReleased: () => claimer.ask(),
     onTrouble,
   });
-  const acceptor = new Acceptor({ ...options, directory, lanes, epoch, onFenced });
+  const acceptor = new Acceptor({
+    ...options,
+    directory,
+    lanes,
+    epoch,
+    onHandedOff: () => cycle.claimed(1),
+    onFenced,
+  });
   const claimer: Claimer = new Claimer({
     store,
     clock,
@@ -132,17 +150,18 @@ export function createEngine(options: EngineOptions): Engine {
     async stop(graceMs = DEFAULT_GRACE_MS) {
       if (state !== 'running') return;
       state = 'stopped';
-      await Promise.all([claimer.stop(), reaper.stop(), sweeper.stop(), acceptor.idle()]);
-      const unsent = lanes.stop();
-      const released = Promise.all(unsent.map((job) => worker.release(job)));
-      if (graceMs > 0) await Promise.race([lanes.empty(), sleep(clock, graceMs)]);
+      lanes.stop();
+      const duties = Promise.all([claimer.stop(), reaper.stop(), sweeper.stop(), acceptor.idle()]);
+      if (graceMs > 0) await Promise.race([Promise.all([duties, lanes.empty()]), sleep(clock, graceMs)]);
       worker.cutOff();
       await lanes.empty();
+      const released = Promise.all(lanes.drain().map((job) => worker.release(job)));
+      if (graceMs > 0) await Promise.race([Promise.all([duties, released, worker.idle()]), sleep(clock, graceMs)]);
       worker.abandon();
-      await released.catch(onTrouble);
+      await Promise.all([duties, released]).catch(onTrouble);
       await worker.idle();
       cycle.stop();
-      await lease.stop();
+      await lease.stop().catch(onTrouble);
     },
     async publish(publication) {
       if (state !== 'running') throw notRunning(state);

@@ -1,5 +1,6 @@
 /** One attempt, as one short path: sign → send → decide → record. */
 import type { Clock } from '../clock.ts';
+import { describeError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Attempt, Outcome } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
@@ -18,7 +19,7 @@ export interface DeliverOptions {
 }
 
 /** Makes the attempt. Never rejects for what the endpoint or the network did. */
-export function send(
+export async function send(
   job: Job,
   target: Target,
   startedAt: number,
@@ -26,6 +27,7 @@ export function send(
   options: DeliverOptions,
 ): Promise<Outcome> {
   const { delivery } = job;
+  if (target.signer === undefined) return unexpected(new Error(target.signerProblem));
   const headers = signatureHeaders(
     target.signer,
     {
@@ -44,6 +46,8 @@ export function send(
     connectTimeoutMs: target.policy.timeouts.connectMs,
     totalTimeoutMs: target.policy.timeouts.totalMs,
     redirects: target.policy.redirects,
+    // Customers put credentials under names of their own: none of them follows a redirect to another host.
+    crossOriginDropHeaders: target.headerNames,
     signal,
   });
 }
@@ -58,7 +62,7 @@ export function conclude(
 ): RecordItem {
   const { delivery } = job;
   const now = options.clock.now();
-  const scheduleAttempts = delivery.scheduleAttempts + 1;
+  const scheduleAttempts = delivery.scheduleAttempts + (counts(job, outcome) ? 1 : 0);
   const firstAttemptAt = delivery.firstAttemptAt ?? startedAt;
   const decision = decide(
     { messageId: delivery.messageId, deliveryId: delivery.id, attempt: scheduleAttempts, firstAttemptAt, now, outcome },
@@ -83,6 +87,17 @@ export function conclude(
   return { attempt, scheduleAttempts, firstAttemptAt };
 }
 
+/**
+ * An interrupted attempt does not use up the policy's: it may never have been sent. After a few of them it does, so that
+ * a message that kills its process comes to an end.
+ */
+const FREE_INTERRUPTIONS = 5;
+
+function counts({ delivery }: Job, outcome: Outcome): boolean {
+  const isInterrupted = outcome.kind === 'failure' && outcome.error === 'interrupted';
+  return !isInterrupted || delivery.attempts - delivery.scheduleAttempts >= FREE_INTERRUPTIONS;
+}
+
 /** A success needs no more than a glimpse of its answer; a failure's is kept up to the sender's cap. */
 const SUCCESS_RESPONSE_CHARS = 1024;
 
@@ -96,6 +111,11 @@ function whatCameBack(outcome: Outcome, delivered: boolean) {
     response: cut ? outcome.body.slice(0, SUCCESS_RESPONSE_CHARS) : outcome.body,
     responseTruncated: cut || outcome.bodyTruncated,
   };
+}
+
+/** What went wrong on our own side, as an outcome: it is recorded, and the policy says what follows. */
+export function unexpected(error: unknown): Outcome {
+  return { kind: 'failure', error: 'unexpected', message: describeError(error), durationMs: 0 };
 }
 
 /** The outcome of an attempt that nobody saw the end of. */

@@ -4,6 +4,7 @@
  * entry can never choose the deliveries of a message.
  */
 import type { Clock } from '../clock.ts';
+import { describeError } from '../errors.ts';
 import type { Endpoint, EndpointHealth, Policy, PolicyRef } from '../model/index.ts';
 import { maxAttempts } from '../policy/index.ts';
 import { createSigner, liveSecrets, nextExpiry, type SecretBox, type Signer } from '../signing/index.ts';
@@ -15,9 +16,12 @@ export interface Target {
   readonly url: URL;
   readonly policy: Policy;
   readonly maxAttempts: number;
-  readonly signer: Signer;
+  /** Undefined when its secrets cannot be opened: `signerProblem` says why. */
+  readonly signer: Signer | undefined;
+  readonly signerProblem: string;
   /** Custom headers as a flat name, value list. */
   readonly headers: readonly string[];
+  readonly headerNames: readonly string[];
   health: EndpointHealth;
 }
 
@@ -136,15 +140,25 @@ export class Directory {
   }
 
   #toTarget({ record, health }: Stored<'endpoint'>, policy: Policy, now: number): Target {
-    const secrets = liveSecrets(record.secrets, now).map(({ key }) => this.#options.secretBox.open(key));
     return {
       endpoint: record,
       url: new URL(record.url),
       policy,
       maxAttempts: maxAttempts(policy),
-      signer: createSigner(secrets),
+      ...this.#signerOf(record, now),
       headers: Object.entries(record.headers).flat(),
+      headerNames: Object.keys(record.headers),
       health,
     };
+  }
+
+  /** One endpoint's unreadable secret must not stop the application's others. */
+  #signerOf(record: Endpoint, now: number): Pick<Target, 'signer' | 'signerProblem'> {
+    try {
+      const secrets = liveSecrets(record.secrets, now).map(({ key }) => this.#options.secretBox.open(key));
+      return { signer: createSigner(secrets), signerProblem: '' };
+    } catch (error) {
+      return { signer: undefined, signerProblem: describeError(error) };
+    }
   }
 }

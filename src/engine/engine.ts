@@ -61,5 +61,5 @@ export type EngineEvent =
     }
   /** This node's lease was lost and it has joined again. */
   | { readonly kind: 'fenced' }
-  /** The store did not do what it was asked; the engine goes on trying. */
+  /** The store did not do what it was asked, or a listener threw; the engine goes on. */
   | { readonly kind: 'trouble'; readonly error: unknown };

@@ -28,7 +28,7 @@ export class Lane {
   #reserved = 0;
   /** The store has due deliveries for this lane beyond those that are leased. */
   hasMore = false;
-  /** Its last attempt succeeded. Others share a part of the node's slots, so that the dead cannot take them all. */
+  /** Its last attempt succeeded. */
   isProven = false;
   /** A wait for the rate limit is under way. */
   isPaced = false;
@@ -71,6 +71,10 @@ export class Lane {
 
   get isIdle(): boolean {
     return !this.hasMore && this.#inFlight === 0 && this.#reserved === 0 && this.#waiting.length === 0;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
   }
 
   get waitingCount(): number {

@@ -14,11 +14,15 @@ export interface LanesOptions {
   readonly maxInFlight: number;
   /** Requests at the same time in one lane, where the endpoint does not say. */
   readonly laneCeiling: number;
-  /** Makes the attempt. Its promise resolves when the slot may go to the next. */
+  /** Makes the attempt; `finish` says when its slot may go to the next. */
   readonly start: (job: Job) => void;
   /** A lane has more in the store and room for it. */
   readonly onHungry: () => void;
 }
+
+const MAX_IDLE_LANES = 10_000;
+const FEW_IN_FLIGHT = 4;
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 export class Lanes {
   readonly #options: LanesOptions;
@@ -29,8 +33,6 @@ export class Lanes {
   /** Lanes that have jobs waiting but found the node full, in the order in which they get the next free slots. */
   readonly #queueing = new Set<Lane>();
   readonly #inFlight = new Set<Job>();
-  /** Those of them whose lane had no success to show when they started. */
-  readonly #unproven = new Set<Job>();
   /** Payload bytes of all that is leased to this node, waiting or in flight. */
   #heldBytes = 0;
   #onEmpty: (() => void)[] = [];
@@ -92,7 +94,6 @@ export class Lanes {
   /** The attempt is over: its slot is free. */
   finish(job: Job, succeeded: boolean): void {
     this.#inFlight.delete(job);
-    this.#unproven.delete(job);
     const wasShort = !this.hasMemory;
     this.#heldBytes -= job.delivery.payload.length;
     if (wasShort && this.hasMemory) this.#options.onHungry();
@@ -120,24 +121,35 @@ export class Lanes {
    * due work in them is noted as theirs instead of being found again and again.
    */
   wants(maxLanes: number): { destinationId: string; room: number }[] {
-    const wanted: { destinationId: string; room: number }[] = [];
+    const hungry: { destinationId: string; room: number }[] = [];
+    const full: { destinationId: string; room: number }[] = [];
+    const served: Lane[] = [];
     let nodeRoom = this.hasMemory ? this.nodeRoom : 0;
     for (const lane of this.#active) {
-      if (wanted.length >= maxLanes) break;
+      if (hungry.length === maxLanes) break;
       if (lane.isHungry && nodeRoom > 0) {
         const room = Math.min(lane.room, nodeRoom);
         nodeRoom -= room;
-        wanted.push({ destinationId: lane.destinationId, room });
-        this.#active.delete(lane);
-      } else if (!lane.hasMore && lane.room === 0) wanted.push({ destinationId: lane.destinationId, room: 0 });
+        hungry.push({ destinationId: lane.destinationId, room });
+      } else if (!lane.hasMore && lane.room === 0 && full.length < maxLanes) {
+        full.push({ destinationId: lane.destinationId, room: 0 });
+      } else continue;
+      served.push(lane);
     }
-    for (const { destinationId } of wanted) this.#active.add(this.#lane(destinationId));
-    return wanted;
+    for (const lane of served) {
+      this.#active.delete(lane);
+      this.#active.add(lane);
+    }
+    return [...hungry, ...full];
   }
 
-  /** Starts nothing more; answers what was leased but not started. */
-  stop(): Job[] {
+  /** Starts nothing more. */
+  stop(): void {
     this.#stopped = true;
+  }
+
+  /** Answers what was leased but not started, and forgets it. */
+  drain(): Job[] {
     return [...this.#active].flatMap((lane) => lane.drain());
   }
 
@@ -161,14 +173,19 @@ export class Lanes {
         return;
       }
       this.#inFlight.add(next);
-      if (!lane.isProven) this.#unproven.add(next);
       this.#options.start(next);
     }
   }
 
+  /**
+   * The last quarter of the node's slots is for lanes that have few in flight, and the last part of that for those whose
+   * last attempt succeeded: neither many dead endpoints nor a few that fall silent at full speed can take all.
+   */
   #hasSlotFor(lane: Lane): boolean {
-    if (this.nodeRoom === 0) return false;
-    return lane.isProven || this.#unproven.size < this.#options.maxInFlight * UNPROVEN_SHARE;
+    const { maxInFlight } = this.#options;
+    if (this.nodeRoom > maxInFlight / 4) return true;
+    if (this.nodeRoom > maxInFlight / 16 && lane.inFlight === 0) return true;
+    return this.nodeRoom > 0 && lane.isProven && lane.inFlight < FEW_IN_FLIGHT;
   }
 
   #pace(lane: Lane, waitMs: number): void {
@@ -206,8 +223,3 @@ export class Lanes {
     }
   }
 }
-
-const MAX_IDLE_LANES = 10_000;
-/** How much of the node endpoints may take that have not succeeded lately: most of it, never all. */
-const UNPROVEN_SHARE = 0.75;
-const MAX_HELD_BYTES = 64 * 1024 * 1024;

@@ -48,7 +48,7 @@ describe('log lines', () => {
     await clock.advance(1000);
     const cycles = lines.filter(({ message }) => message === 'delivery cycle').map(({ fields }) => fields);
     expect(cycles).toEqual([
-      { claimed: 0, delivered: 0, retried: 1, failed: 0 },
+      { claimed: 1, delivered: 0, retried: 1, failed: 0 },
       { claimed: 1, delivered: 1, retried: 0, failed: 0 },
     ]);
   });

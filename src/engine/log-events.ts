@@ -27,7 +27,7 @@ export function logEvent(logger: Logger, event: EngineEvent): void {
       logger.warn({}, 'this node lost its lease (it stalled or could not reach the store) and has joined again');
       break;
     case 'trouble':
-      logger.error({ error: describeError(event.error) }, 'the store failed; the engine goes on trying');
+      logger.error({ error: describeError(event.error) }, 'something failed on our side; the engine goes on');
       break;
   }
 }

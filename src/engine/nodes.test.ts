@@ -1,5 +1,6 @@
 /** Leases, fencing, reaping, graceful stop, and a store in trouble. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { presets } from '../policy/index.ts';
 import type { Store } from '../store/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { createEngineRig, type EngineRig } from '../testing/engine-rig.ts';
@@ -122,6 +123,35 @@ describe('a lease', () => {
     expect(rig.events.filter(({ kind }) => kind === 'attempt')).toHaveLength(0);
   });
 
+  it('ALL-02 BUD-07 what a fenced node had waiting is not sent by it any more', async () => {
+    await rig.endpoint(receiver.url, { maxInFlight: 1 });
+    const answers: (() => void)[] = [];
+    receiver.answer((response) => answers.push(() => response.writeHead(200).end()), 200);
+    const ids = [];
+    for (let n = 0; n < 5; n++) ids.push((await rig.publish({ n })).message.id);
+    await receiver.arrived(1);
+    const second = await nodeAfterTheLease();
+    await receiver.arrived(6);
+    await clock.advance(3000);
+    await rig.event('fenced');
+    answers[0]?.();
+    await clock.advance(5000);
+    expect(receiver.arrivals).toHaveLength(6);
+    for (const id of ids) expect((await rig.delivery(id)).state).toBe('delivered');
+    await second.stop(0);
+  });
+
+  it('an attempt that a crash interrupted uses up none of the policy, and says that it may not have been sent', async () => {
+    const once = { ...presets.quick.policy, schedule: { kind: 'explicit' as const, delaysMs: [] } };
+    await rig.endpoint(receiver.url, { policy: once });
+    receiver.answer(() => {});
+    const { message } = await rig.publish();
+    await receiver.arrived(1);
+    receiver.answer(200);
+    await delivered(await nodeAfterTheLease());
+    expect(await rig.delivery(message.id)).toMatchObject({ state: 'delivered', attempts: 2, scheduleAttempts: 1 });
+  });
+
   it('a fenced node joins again and goes on', async () => {
     await rig.endpoint(receiver.url);
     await store.leave({ epoch: 1 });
@@ -165,6 +195,37 @@ describe('a stop', () => {
 });
 
 describe('a store in trouble', () => {
+  it('a delivery whose endpoint cannot be read waits for the store, and a stop does not wait for it', async () => {
+    await rig.endpoint(receiver.url);
+    await rig.publish();
+    await rig.attempts(1);
+    receiver.answer(500, 200);
+    const { message } = await rig.publish();
+    await rig.attempts(2);
+    rig.engine.changed();
+    failing = new Set(['get']);
+    await clock.advance(6000);
+    await rig.event('trouble');
+    failing = new Set();
+    await clock.advance(10_000);
+    await rig.attempts(3);
+    expect((await rig.delivery(message.id)).state).toBe('delivered');
+    rig.engine.changed();
+    failing = new Set(['get', 'record', 'heartbeat', 'leave']);
+    await rig.engine.stop(0);
+  });
+
+  it('a listener that throws harms nobody but itself', async () => {
+    await rig.endpoint(receiver.url);
+    rig.engine.on(() => {
+      throw new Error('a bug of the listener');
+    });
+    await rig.publish();
+    await rig.publish();
+    await rig.attempts(2);
+    await rig.engine.stop();
+  });
+
   it('an outcome is kept and written when the store is back, without a second request', async () => {
     await rig.endpoint(receiver.url);
     await rig.publish();

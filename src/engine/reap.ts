@@ -5,7 +5,7 @@ import { Repeat } from './repeat.ts';
 import type { Worker } from './worker.ts';
 
 const MAX_TAKEN_AT_ONCE = 500;
-const MESSAGE = 'the process that made this attempt died or stalled before its end was recorded';
+const MESSAGE = 'the process that held this delivery died or stalled: it may have been sent, or not';
 
 export interface ReaperOptions {
   readonly store: Store;

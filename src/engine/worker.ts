@@ -5,7 +5,7 @@
 import type { Outcome } from '../model/index.ts';
 import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
 import { Batcher } from './batcher.ts';
-import { conclude, type DeliverOptions, interrupted, send } from './deliver.ts';
+import { conclude, type DeliverOptions, interrupted, send, unexpected } from './deliver.ts';
 import type { Directory, Target } from './directory.ts';
 import type { Job } from './lane.ts';
 import { persist } from './persist.ts';
@@ -37,19 +37,19 @@ export class Worker {
   }
 
   async work(job: Job): Promise<void> {
-    const target = await this.#target(job);
+    const target = this.#known(job) ?? (await this.#target(job).catch((error) => this.#drop(job, error)));
     if (target === undefined || target.health.status !== 'active') {
       this.#options.onFinished(job, true);
       return this.release(job);
     }
     const startedAt = this.#options.clock.now();
-    const outcome = await send(job, target, startedAt, this.#cutOff.signal, this.#options);
+    const outcome = await send(job, target, startedAt, this.#cutOff.signal, this.#options).catch(unexpected);
     await this.#finish(job, target, startedAt, outcome, true);
   }
 
   /** Ends a job that another process broke off. */
   async interrupt(job: Job, message: string): Promise<void> {
-    const target = await this.#target(job);
+    const target = this.#known(job) ?? (await this.#target(job));
     if (target === undefined) return this.release(job);
     await this.#finish(job, target, this.#options.clock.now(), interrupted(message), false);
   }
@@ -82,11 +82,19 @@ export class Worker {
     if (result === 'recorded') this.#options.onRecorded(item, target);
   }
 
-  async #target(job: Job): Promise<Target | undefined> {
-    const { applicationId, destinationId } = job.delivery;
-    const audience =
-      this.#options.directory.peek(applicationId) ?? (await this.#options.directory.audience(applicationId));
-    return audience?.targets.get(destinationId);
+  #known({ delivery }: Job): Target | undefined {
+    return this.#options.directory.peek(delivery.applicationId)?.targets.get(delivery.destinationId);
+  }
+
+  async #target({ delivery }: Job): Promise<Target | undefined> {
+    const audience = await this.#persist(() => this.#options.directory.audience(delivery.applicationId));
+    return audience?.targets.get(delivery.destinationId);
+  }
+
+  /** At the stop of an engine whose store is gone: the slot is freed, and the lease ends with the process. */
+  #drop(job: Job, error: unknown): never {
+    this.#options.onFinished(job, false);
+    throw error;
   }
 
   async #record(
@@ -112,8 +120,8 @@ export class Worker {
     return jobs.map(() => undefined);
   }
 
-  #persist<T>(write: () => Promise<T>): Promise<T> {
-    return persist(write, this.#options.clock, this.#giveUp.signal, this.#options.onTrouble);
+  #persist<T>(operation: () => Promise<T>): Promise<T> {
+    return persist(operation, this.#options.clock, this.#giveUp.signal, this.#options.onTrouble);
   }
 }
 

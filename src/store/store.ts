@@ -28,7 +28,7 @@ export interface Store {
   heartbeat(input: { epoch: number; now: number; leaseMs: number }): Promise<'alive' | 'fenced'>;
   /** Ends the node's lease at once; what it still has leased is up for takeOver. */
   leave(input: { epoch: number }): Promise<void>;
-  /** Leases to `epoch` what is leased to nodes whose own lease has run out, oldest first. */
+  /** Leases to `epoch` what is leased to nodes whose own lease has run out, oldest first; without the payloads. */
   takeOver(input: { epoch: number; now: number; limit: number }): Promise<ClaimedDelivery[]>;
 
   /** Stores messages with all their deliveries, each message whole or not at all. One result per item, in order. */

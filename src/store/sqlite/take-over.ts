@@ -6,10 +6,9 @@ import { type ClaimedRow, toClaimed } from './rows.ts';
 const EXPIRED_NODES = 'SELECT epoch FROM nodes WHERE expires_at <= ? AND epoch <> ? ORDER BY epoch';
 // An expired node is fenced for good the moment somebody takes over from it.
 const FENCE = 'UPDATE nodes SET expires_at = 0 WHERE epoch = ?';
+// Without payloads: what is taken over is decided on, not sent.
 const LEASED = `
-  SELECT d.*, m.payload FROM deliveries d
-  JOIN messages m ON m.application_id = d.application_id AND m.id = d.message_id
-  WHERE d.lease_epoch = ? AND d.state = 'leased' ORDER BY d.id LIMIT ?`;
+  SELECT *, x'' AS payload FROM deliveries WHERE lease_epoch = ? AND state = 'leased' ORDER BY id LIMIT ?`;
 const TAKE = "UPDATE deliveries SET lease_epoch = ?, updated_at = ? WHERE id = ? AND state = 'leased'";
 
 export function takeOver(db: Db, input: { epoch: number; now: number; limit: number }): ClaimedDelivery[] {
