@@ -104,6 +104,9 @@ export const EndpointOut = Type.Object({
   channels: Nullable(Names),
   metadata: Metadata,
   policy: Nullable(PolicyIn),
+  effectivePolicy: Type.String({
+    description: "The name of the policy that it follows: its own, its application's or the default; or inline.",
+  }),
   createdAt: Time,
   updatedAt: Time,
 });

@@ -54,6 +54,38 @@ describe('deliveries', () => {
     expect(await count('after=2020-01-01T00:00:00Z&limit=1')).toBe(1);
   });
 
+  it('ALL-06 finds an endpoint by its uid within its application, and says what to do about one it cannot find', async () => {
+    await using rig = await openDeliveryRig();
+    const { id } = await rig.endpoint({ uid: 'mine' });
+    await rig.publish();
+    await rig.attempts(1);
+    const [{ applicationId }] = (await rig.call('GET', 'delivery')).body.data;
+    const { token } = await rig.resources.tokens.create({ name: 'own', scope: 'application', applicationId });
+    const get = (query: string, options = {}) => rig.call('GET', `delivery?${query}`, undefined, options);
+    expect((await get('endpoint=mine', { token })).body.data).toHaveLength(1);
+    for (const path of ['delivery', 'dead-letter']) {
+      for (const endpoint of ['mine', 'ep_unknown']) {
+        expect(await rig.call('GET', `${path}?endpoint=${endpoint}`)).toMatchObject({
+          status: 404,
+          body: { code: 'not_found', detail: expect.stringContaining('name the application too') },
+        });
+      }
+      expect((await rig.call('GET', `${path}?application=acme&endpoint=other`)).status).toBe(404);
+    }
+    expect((await rig.call('POST', 'dead-letter/retry', { endpoint: 'mine' })).status).toBe(404);
+
+    await rig.call('DELETE', 'app/acme/endpoint/mine');
+    expect((await get(`endpoint=${id}`)).body.data).toHaveLength(1);
+    expect((await get(`application=acme&endpoint=${id}`)).body.data).toHaveLength(1);
+    const other = await rig.resources.applications.create({ name: 'Other', uid: 'other' });
+    const foreign = await rig.resources.tokens.create({
+      name: 'foreign',
+      scope: 'application',
+      applicationId: other.record.id,
+    });
+    expect((await get(`endpoint=${id}`, { token: foreign.token })).status).toBe(404);
+  });
+
   it('ALL-06 shows a token of one application only its own, and tells bad and unknown input apart', async () => {
     await using rig = await openDeliveryRig();
     await rig.endpoint();

@@ -16,6 +16,18 @@ describe('endpoints', () => {
   beforeEach(() => api.told.splice(0));
   afterAll(() => api[Symbol.asyncDispose]());
 
+  it("say which policy they follow: their own, their application's, or the default", async () => {
+    await api.call('POST', 'app', { name: 'P', uid: 'follows' });
+    const { id, effectivePolicy } = (await api.call('POST', 'app/follows/endpoint', { url })).body;
+    expect(effectivePolicy).toBe('public-api');
+    await api.call('PATCH', 'app/follows', { policy: 'quick' });
+    expect((await api.call('GET', 'app/follows/endpoint')).body.data[0].effectivePolicy).toBe('quick');
+    const own = await api.call('PATCH', `app/follows/endpoint/${id}`, { policy: { extends: 'quick' } });
+    expect(own.body.effectivePolicy).toBe('inline');
+    await api.call('PATCH', `app/follows/endpoint/${id}`, { policy: 'multi-day' });
+    expect((await api.call('GET', `app/follows/endpoint/${id}`)).body.effectivePolicy).toBe('multi-day');
+  });
+
   it('show both names of renamed fields, and null for what there is none of', async () => {
     const { status, body } = await api.call('POST', base, { url: 'HTTPS://Example.COM' });
     expect(status).toBe(201);
@@ -39,6 +51,7 @@ describe('endpoints', () => {
       channels: null,
       metadata: {},
       policy: null,
+      effectivePolicy: 'public-api',
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });

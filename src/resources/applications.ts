@@ -1,5 +1,6 @@
 import type { Application } from '../model/index.ts';
 import type { Stored } from '../store/index.ts';
+import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { aliased, over, present } from './fields.ts';
 import { missing, taken } from './missing.ts';
@@ -41,7 +42,7 @@ export function createApplications(context: Context): Applications {
   const { store, engine, clock, ids } = context;
 
   async function find(idOrUid: string): Promise<Stored<'application'> | undefined> {
-    return store.get({ kind: 'application', idOrName: idOrUid });
+    return store.get({ kind: 'application', idOrName: textArgument(idOrUid, 'application') });
   }
 
   async function require(idOrUid: string): Promise<Stored<'application'>> {
@@ -52,7 +53,8 @@ export function createApplications(context: Context): Applications {
 
   const applications: Applications = {
     async create(input, { getIfExists = false, remember } = {}) {
-      const fields = await readFields(context, input, { name: input.name, metadata: {} });
+      const { name } = objectArgument(input);
+      const fields = await readFields(context, input, { name, metadata: {} });
       if (getIfExists && fields.uid !== undefined) {
         const existing = await find(fields.uid);
         if (existing !== undefined) return { record: existing.record, created: false };
@@ -90,11 +92,12 @@ export function createApplications(context: Context): Applications {
     },
 
     async update(idOrUid, input) {
+      objectArgument(input);
       if ((await find(idOrUid)) === undefined) return applications.create(input);
       return { record: await change(idOrUid, input, () => ({ name: input.name, metadata: {} })), created: false };
     },
 
-    patch: (idOrUid, patch) => change(idOrUid, patch, (record) => record),
+    patch: async (idOrUid, patch) => change(idOrUid, objectArgument(patch, 'patch'), (record) => record),
 
     async delete(idOrUid) {
       const { record } = await require(idOrUid);

@@ -1,6 +1,7 @@
 /** Attempts: every try with what came back; and for an endpoint or a message, how far each delivery is. */
 import type { Attempt, Delivery, Message } from '../model/index.ts';
 import type { AttemptFilter, Page, PageInput, Stored } from '../store/index.ts';
+import { textArgument } from './argument.ts';
 import type { Context } from './context.ts';
 import { filteredPage } from './filtered-page.ts';
 import { findApplication, findEndpoint, findMessage } from './lookup.ts';
@@ -89,7 +90,7 @@ export function createAttempts(context: Context): Attempts {
     async get(application, message, id) {
       const { id: applicationId } = await findApplication(store, application);
       const { id: messageId } = await findMessage(store, applicationId, message);
-      const attempt = await store.getAttempt({ messageId, id });
+      const attempt = await store.getAttempt({ messageId, id: textArgument(id, 'id') });
       if (attempt === undefined) throw missing('attempt', id);
       return attempt;
     },

@@ -1,6 +1,7 @@
 /** Deliveries: what became of each message at each endpoint, with every attempt and decision; and sending again. */
 import { PosthornError } from '../errors.ts';
 import type { Attempt, Delivery, DeliveryState } from '../model/index.ts';
+import { textArgument } from './argument.ts';
 import type { Context } from './context.ts';
 import { type DeliveryQuery, readDeliveryQuery } from './delivery-query.ts';
 import { findApplication, findEndpoint, findMessage } from './lookup.ts';
@@ -62,7 +63,7 @@ export function createDeliveries(context: Context): Deliveries {
     },
 
     async get(id, application) {
-      const delivery = await store.getDelivery({ id });
+      const delivery = await store.getDelivery({ id: textArgument(id, 'id') });
       if (delivery === undefined) throw missing('delivery', id);
       if (application !== undefined && (await findApplication(store, application)).id !== delivery.applicationId) {
         throw missing('delivery', id);

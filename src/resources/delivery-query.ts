@@ -1,7 +1,9 @@
 import type { DeadCause } from '../model/index.ts';
 import type { DeliveryFilter, Store } from '../store/index.ts';
+import { objectArgument, textArgument } from './argument.ts';
 import { findApplication } from './lookup.ts';
 import { type TimeQuery, timeFilter } from './message-query.ts';
+import { missing } from './missing.ts';
 
 /** Which deliveries, in the caller's words: ids, or with `application` also the endpoint's uid and the event id. */
 export interface DeliverySelection extends Pick<TimeQuery, 'before' | 'after' | 'eventTypes'> {
@@ -13,9 +15,8 @@ export interface DeliverySelection extends Pick<TimeQuery, 'before' | 'after' | 
 
 export type DeliveryQuery = DeliverySelection & TimeQuery;
 
-/** A name that is found nowhere is kept as an id: what was sent to a deleted endpoint can still be asked for. */
 export async function readDeliveryQuery(store: Store, query: DeliverySelection): Promise<DeliveryFilter> {
-  const { application, endpoint, message, cause } = query;
+  const { application, endpoint, message, cause } = objectArgument(query, 'selection');
   const applicationId = application === undefined ? undefined : (await findApplication(store, application)).id;
   return {
     ...timeFilter(query),
@@ -26,12 +27,26 @@ export async function readDeliveryQuery(store: Store, query: DeliverySelection):
   };
 }
 
+/** An endpoint that is gone still has an id while there are deliveries that were for it. */
 async function endpointId(store: Store, parentId: string | undefined, name: string): Promise<string> {
-  if (parentId === undefined) return name;
-  return (await store.get({ kind: 'endpoint', idOrName: name, parentId }))?.record.id ?? name;
+  const idOrName = textArgument(name, 'endpoint');
+  const stored = await store.get({ kind: 'endpoint', idOrName, ...(parentId !== undefined && { parentId }) });
+  // Without the application a uid may be that of several endpoints, and the store would pick one.
+  if (stored !== undefined && (parentId !== undefined || stored.record.id === idOrName)) return stored.record.id;
+  const inApplication = parentId === undefined ? {} : { applicationId: parentId };
+  const sent = await store.listDeliveries({ destinationId: name, ...inApplication, limit: 1, order: 'descending' });
+  if (sent.items.length > 0) return name;
+  throw missing(
+    'endpoint',
+    name,
+    parentId === undefined
+      ? 'if it is a uid, name the application too: uids are unique within it'
+      : 'the application has none of this id or uid, and nothing was ever for one',
+  );
 }
 
 async function messageId(store: Store, applicationId: string | undefined, name: string): Promise<string> {
-  if (applicationId === undefined) return name;
-  return (await store.getMessage({ applicationId, id: name }))?.id ?? name;
+  const id = textArgument(name, 'message');
+  if (applicationId === undefined) return id;
+  return (await store.getMessage({ applicationId, id }))?.id ?? id;
 }

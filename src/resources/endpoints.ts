@@ -1,9 +1,10 @@
 import { invalid } from '../errors.ts';
 import { randomSecret } from '../ids.ts';
-import type { Endpoint, EndpointHealth, EndpointStatus } from '../model/index.ts';
+import type { Application, Endpoint, EndpointHealth, EndpointStatus } from '../model/index.ts';
 import { HEALTHY } from '../model/index.ts';
 import { generateSecret, parseSecret } from '../signing/index.ts';
 import type { Stored } from '../store/index.ts';
+import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { type EndpointFields, type EndpointInput, readEndpointFields } from './endpoint-fields.ts';
 import { checkHeaders, type Headers, mergeHeaders, redactHeaders } from './endpoint-headers.ts';
@@ -17,6 +18,8 @@ import { text } from './text.ts';
 /** An endpoint as it is shown: without secrets and headers, which have ways of their own, and with its health. */
 export interface EndpointView extends Omit<Endpoint, 'secrets' | 'headers'> {
   readonly health: EndpointHealth;
+  /** The name of the policy that it follows, be it its own, its application's or the default; `inline` without one. */
+  readonly effectivePolicy: string;
 }
 
 /** `app` and `endpoint` are ids or uids throughout. */
@@ -50,10 +53,21 @@ export interface Endpoints {
   resume(app: string, endpoint: string): Promise<EndpointView>;
 }
 
+type Shown = Pick<Stored<'endpoint'>, 'record' | 'health'>;
 const BLANK: EndpointFields = { url: '', description: '', version: 1, metadata: {}, headers: {} };
 
 export function createEndpoints(context: Context): Endpoints {
-  const { store, engine, clock, ids, secretBox } = context;
+  const { store, engine, clock, ids, secretBox, defaultPolicy } = context;
+
+  function view({ record, health }: Shown, application: Pick<Application, 'policy'>): EndpointView {
+    const { secrets: _, headers: __, ...rest } = record;
+    const policy = record.policy ?? application.policy ?? defaultPolicy;
+    return { ...rest, health, effectivePolicy: typeof policy === 'string' ? policy : 'inline' };
+  }
+
+  async function viewOf(stored: Shown): Promise<EndpointView> {
+    return view(stored, await findApplication(store, stored.record.applicationId));
+  }
 
   async function find(app: string, endpoint: string): Promise<Stored<'endpoint'>> {
     return findEndpoint(store, (await findApplication(store, app)).id, endpoint);
@@ -93,7 +107,7 @@ export function createEndpoints(context: Context): Endpoints {
       },
     });
     engine.changed(stored.record.applicationId);
-    return view(stored);
+    return viewOf(stored);
   }
 
   async function setStatus(stored: Stored<'endpoint'>, status: EndpointStatus, reason: string): Promise<EndpointView> {
@@ -102,7 +116,7 @@ export function createEndpoints(context: Context): Endpoints {
     if (health === undefined) throw missing('endpoint', record.id);
     engine.changed(record.applicationId);
     engine.wake();
-    return view({ ...stored, health });
+    return viewOf({ ...stored, health });
   }
 
   /** `disabled` as a client says it: true stops an active endpoint, false starts one that is stopped in any way. */
@@ -122,8 +136,9 @@ export function createEndpoints(context: Context): Endpoints {
 
   const endpoints: Endpoints = {
     async create(app, input, { remember } = {}) {
-      const { id: applicationId } = await findApplication(store, app);
-      const given = input.secret ?? undefined;
+      const application = await findApplication(store, app);
+      const { id: applicationId } = application;
+      const given = objectArgument(input).secret ?? undefined;
       if (given !== undefined) parseSecret(given, ['body', 'secret']);
       const fields = await readEndpointFields(context, { ...input, url: input.url ?? '' }, BLANK);
       const key = secretBox.seal(given ?? generateSecret('hmac', randomSecret));
@@ -139,7 +154,7 @@ export function createEndpoints(context: Context): Endpoints {
       const health: EndpointHealth = input.disabled
         ? { ...HEALTHY, status: 'disabled', reason: 'disabled by its owner' }
         : HEALTHY;
-      const made = view({ record, health });
+      const made = view({ record, health }, application);
       const kept = remember && { remember: remember(made) };
       const result = await store.insert({ kind: 'endpoint', record, health, ...kept });
       if (result === 'conflict') throw taken('An endpoint with uid', fields.uid ?? record.id);
@@ -147,18 +162,27 @@ export function createEndpoints(context: Context): Endpoints {
       return made;
     },
 
-    get: async (app, endpoint) => view(await find(app, endpoint)),
+    async get(app, endpoint) {
+      const application = await findApplication(store, app);
+      return view(await findEndpoint(store, application.id, endpoint), application);
+    },
 
     async list(app, request = {}) {
-      const { id: parentId } = await findApplication(store, app);
+      const application = await findApplication(store, app);
       const order = pageInput(request, { prefix: 'ep', order: 'descending' });
-      const page = await store.list({ kind: 'endpoint', parentId, ...order });
-      return listing(page, ({ record }) => record.id, view);
+      const page = await store.list({ kind: 'endpoint', parentId: application.id, ...order });
+      return listing(
+        page,
+        ({ record }) => record.id,
+        (stored) => view(stored, application),
+      );
     },
 
     async update(app, endpoint, input) {
       const { id: parentId } = await findApplication(store, app);
-      const existing = await store.get({ kind: 'endpoint', idOrName: endpoint, parentId });
+      objectArgument(input);
+      const idOrName = textArgument(endpoint, 'endpoint');
+      const existing = await store.get({ kind: 'endpoint', idOrName, parentId });
       if (existing === undefined) return { record: await endpoints.create(parentId, input), created: true };
       const record = await changeFields(parentId, existing.record.id, input, ({ headers }) => ({ ...BLANK, headers }));
       // Left out means not disabled, as in any full replacement; a pause and a failure are not part of the record.
@@ -167,7 +191,7 @@ export function createEndpoints(context: Context): Endpoints {
     },
 
     async patch(app, endpoint, patch) {
-      const record = await changeFields(app, endpoint, patch, (current) => current);
+      const record = await changeFields(app, endpoint, objectArgument(patch, 'patch'), (current) => current);
       return setDisabled(record, patch.disabled);
     },
 
@@ -203,9 +227,4 @@ export function createEndpoints(context: Context): Endpoints {
     resume: async (app, endpoint) => setStatus(await find(app, endpoint), 'active', ''),
   };
   return endpoints;
-}
-
-function view({ record, health }: Pick<Stored<'endpoint'>, 'record' | 'health'>): EndpointView {
-  const { secrets: _, headers: __, ...rest } = record;
-  return { ...rest, health };
 }

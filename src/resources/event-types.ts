@@ -1,6 +1,7 @@
 import { PosthornError } from '../errors.ts';
 import type { EventType } from '../model/index.ts';
 import type { Page, PageInput, Stored } from '../store/index.ts';
+import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { over, present } from './fields.ts';
 import { createSchemaCheck } from './json-schemas.ts';
@@ -42,7 +43,7 @@ export function createEventTypes({ store, clock, ids }: Context): EventTypes {
   const checkSchemas = createSchemaCheck();
 
   async function find(name: string): Promise<Stored<'eventType'> | undefined> {
-    const stored = await store.get({ kind: 'eventType', idOrName: name });
+    const stored = await store.get({ kind: 'eventType', idOrName: textArgument(name, 'name') });
     return stored?.record.name === name ? stored : undefined;
   }
 
@@ -98,7 +99,7 @@ export function createEventTypes({ store, clock, ids }: Context): EventTypes {
 
   const eventTypes: EventTypes = {
     async create(input, { remember } = {}) {
-      const name = checkName(input.name, ['body', 'name']);
+      const name = checkName(objectArgument(input).name, ['body', 'name']);
       const fields = readFields(input, BLANK);
       const existing = await find(name);
       if (existing?.record.archived) {
@@ -131,13 +132,14 @@ export function createEventTypes({ store, clock, ids }: Context): EventTypes {
 
     async update(name, input) {
       checkName(name, ['path', 'name']);
+      objectArgument(input);
       const existing = await find(name);
       if (existing === undefined) return { record: await eventTypes.create({ ...input, name }), created: true };
       const fields = readFields(input, BLANK);
       return { record: await change(name, () => fields), created: false };
     },
 
-    patch: (name, patch) => change(name, (current) => readFields(patch, current)),
+    patch: async (name, patch) => change(name, (current) => readFields(objectArgument(patch, 'patch'), current)),
 
     async delete(name, { expunge = false } = {}) {
       if (!expunge) {

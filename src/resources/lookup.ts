@@ -1,22 +1,24 @@
 /** Records by whatever the caller has: an id, a uid, or a publisher's event id. Not found is an error that says so. */
 import type { Application, Message } from '../model/index.ts';
 import type { Store, Stored } from '../store/index.ts';
+import { textArgument } from './argument.ts';
 import { missing } from './missing.ts';
 
 export async function findApplication(store: Store, idOrUid: string): Promise<Application> {
-  const stored = await store.get({ kind: 'application', idOrName: idOrUid });
+  const stored = await store.get({ kind: 'application', idOrName: textArgument(idOrUid, 'application') });
   if (stored === undefined) throw missing('application', idOrUid);
   return stored.record;
 }
 
 export async function findEndpoint(store: Store, applicationId: string, idOrUid: string): Promise<Stored<'endpoint'>> {
-  const stored = await store.get({ kind: 'endpoint', idOrName: idOrUid, parentId: applicationId });
+  const idOrName = textArgument(idOrUid, 'endpoint');
+  const stored = await store.get({ kind: 'endpoint', idOrName, parentId: applicationId });
   if (stored === undefined) throw missing('endpoint', idOrUid);
   return stored;
 }
 
 export async function findMessage(store: Store, applicationId: string, idOrEventId: string): Promise<Message> {
-  const message = await store.getMessage({ applicationId, id: idOrEventId });
+  const message = await store.getMessage({ applicationId, id: textArgument(idOrEventId, 'message') });
   if (message === undefined) throw missing('message', idOrEventId);
   return message;
 }

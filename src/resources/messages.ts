@@ -4,6 +4,7 @@ import type { Published } from '../engine/index.ts';
 import { invalid, PosthornError } from '../errors.ts';
 import type { Message } from '../model/index.ts';
 import type { Remembered } from '../store/index.ts';
+import { objectArgument } from './argument.ts';
 import type { Context, Remember } from './context.ts';
 import { findApplication, findMessage } from './lookup.ts';
 import { type MessageQuery, timedPage, timeFilter } from './message-query.ts';
@@ -55,7 +56,8 @@ export function createMessages(context: Context): Messages {
     throw taken(input.eventId, published);
   }
 
-  async function publish({ idempotencyKey, payload: given, ...rest }: PublishInput): Promise<Message> {
+  async function publish(input: PublishInput): Promise<Message> {
+    const { idempotencyKey, payload: given, ...rest } = objectArgument(input);
     const payload = toPayloadBytes(given, ['body', 'payload']);
     const key = idempotencyKey;
     const fingerprint = key === undefined ? '' : fingerprintOf(rest.eventType, payload);

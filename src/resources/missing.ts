@@ -1,9 +1,9 @@
 import { PosthornError } from '../errors.ts';
 
 /** `what` is a noun with its article's place taken: `missing('application', id)`. The id is cut, it may be anything. */
-export function missing(what: string, idOrName: string): PosthornError {
+export function missing(what: string, idOrName: string, hint = ''): PosthornError {
   const shown = JSON.stringify(idOrName.length > 80 ? `${idOrName.slice(0, 80)}…` : idOrName);
-  return new PosthornError('not_found', `There is no ${what} ${shown}`);
+  return new PosthornError('not_found', `There is no ${what} ${shown}${hint && `; ${hint}`}`);
 }
 
 export function taken(what: string, name: string): PosthornError {

@@ -10,6 +10,7 @@ type Loc = readonly string[];
 
 /** An event type's, channel's, tag's or policy's name. */
 export function checkName(name: string, loc: Loc): string {
+  if (typeof name !== 'string') throw invalid(loc, 'must be a string', 'type_error');
   if (name.length === 0 || name.length > LONGEST_NAME || !NAME.test(name)) {
     throw invalid(loc, `must be 1 to ${LONGEST_NAME} characters: letters, digits, "-", "_" and "."`);
   }

@@ -33,6 +33,7 @@ export function pageInput(
   const { iterator } = request;
   if (iterator === undefined || iterator === '') return page;
 
+  if (typeof iterator !== 'string') throw invalid(['query', 'iterator'], 'must be a string', 'type_error');
   const backward = iterator.startsWith('-');
   const key = backward ? iterator.slice(1) : iterator;
   const { prefix } = defaults;

@@ -12,6 +12,7 @@ import {
   simulate,
 } from '../policy/index.ts';
 import type { Stored } from '../store/index.ts';
+import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { taken } from './missing.ts';
 import { checkName } from './names.ts';
@@ -69,7 +70,7 @@ export function createPolicies({ store, engine, clock, ids, preset }: Context): 
   }
 
   async function require(name: string): Promise<Stored<'policy'>> {
-    const stored = await store.get({ kind: 'policy', idOrName: name });
+    const stored = await store.get({ kind: 'policy', idOrName: textArgument(name, 'name') });
     if (stored?.record.name === name) return stored;
     const message = await unknownPolicy(store, name);
     throw new PosthornError('not_found', message.charAt(0).toUpperCase() + message.slice(1));
@@ -84,7 +85,7 @@ export function createPolicies({ store, engine, clock, ids, preset }: Context): 
 
   const policies: Policies = {
     async create(input, { remember } = {}) {
-      const name = checkName(input.name, ['body', 'name']);
+      const name = checkName(objectArgument(input).name, ['body', 'name']);
       refusePreset(name);
       const now = clock.now();
       const record: NamedPolicy = { id: ids.next('pol'), name, ...readChange(input), createdAt: now, updatedAt: now };
@@ -121,6 +122,7 @@ export function createPolicies({ store, engine, clock, ids, preset }: Context): 
     async update(name, input) {
       refusePreset(name);
       checkName(name, ['path', 'name']);
+      objectArgument(input);
       const existing = await store.get({ kind: 'policy', idOrName: name });
       if (existing?.record.name !== name) return { record: await policies.create({ ...input, name }), created: true };
       const change = readChange(input);
@@ -145,7 +147,8 @@ export function createPolicies({ store, engine, clock, ids, preset }: Context): 
       engine.changed();
     },
 
-    async simulate({ policy, failure, ...options }) {
+    async simulate(input) {
+      const { policy, failure, ...options } = objectArgument(input);
       const chosen =
         typeof policy === 'string' ? (await policies.get(policy)).policy : parsePolicy(policy, ['body', 'policy']);
       if (!(options.outageMs >= 0 && options.outageMs <= LONGEST_OUTAGE_MS)) {

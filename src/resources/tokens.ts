@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { invalid, PosthornError } from '../errors.ts';
 import { randomSecret } from '../ids.ts';
 import type { Token, TokenScope } from '../model/index.ts';
+import { objectArgument, textArgument } from './argument.ts';
 import type { Context } from './context.ts';
 import { missing } from './missing.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
@@ -43,7 +44,7 @@ export function createTokens({ store, clock, ids }: Context): Tokens {
 
   async function lookUp(plain: string): Promise<Token | undefined> {
     // Looked up by hash: how long that takes says nothing about how much of a guess was right.
-    const hash = sha256(plain);
+    const hash = sha256(textArgument(plain, 'token'));
     const now = clock.now();
     const cached = cache.get(hash);
     if (cached !== undefined && cached.until > now) return cached.token;
@@ -64,14 +65,17 @@ export function createTokens({ store, clock, ids }: Context): Tokens {
       return undefined;
     }
     if (scope === 'admin') throw invalid(loc, 'an admin token reaches everything; leave it out');
-    const application = await store.get({ kind: 'application', idOrName: applicationId });
+    const application = await store.get({
+      kind: 'application',
+      idOrName: textArgument(applicationId, 'applicationId'),
+    });
     if (application === undefined) throw invalid(loc, 'there is no such application');
     return application.record.id;
   }
 
   return {
     async create(input) {
-      const name = text(input.name, ['body', 'name'], { min: 1, max: 256 });
+      const name = text(objectArgument(input).name, ['body', 'name'], { min: 1, max: 256 });
       const applicationId = await applicationOf(input);
       const now = clock.now();
       const expiresAt = input.expiresAt ?? undefined;
@@ -92,7 +96,7 @@ export function createTokens({ store, clock, ids }: Context): Tokens {
     },
 
     async get(id) {
-      const stored = await store.get({ kind: 'token', idOrName: id });
+      const stored = await store.get({ kind: 'token', idOrName: textArgument(id, 'id') });
       // By id only: a hash would be found too, and tell that a guess was right.
       if (stored?.record.id !== id) throw missing('token', id);
       return view(stored.record);
@@ -114,7 +118,7 @@ export function createTokens({ store, clock, ids }: Context): Tokens {
           'This token comes from the configuration (POSTHORN_ADMIN_TOKEN); change it there',
         );
       }
-      const removed = await store.remove({ kind: 'token', id, now: clock.now() });
+      const removed = await store.remove({ kind: 'token', id: textArgument(id, 'id'), now: clock.now() });
       if (!removed) throw missing('token', id);
       for (const [hash, { token }] of cache) if (token.id === id) cache.delete(hash);
     },

@@ -148,6 +148,7 @@ export function endpointOut(endpoint: EndpointView): EndpointOut {
     channels: endpoint.channels ?? null,
     metadata: endpoint.metadata,
     policy: endpoint.policy ?? null,
+    effectivePolicy: endpoint.effectivePolicy,
     createdAt: time(endpoint.createdAt),
     updatedAt: time(endpoint.updatedAt),
   };
