@@ -6,25 +6,34 @@ import type { Inbox } from './inbox.ts';
 export const DEV_APPLICATION = 'dev';
 const INBOX_ENDPOINT = 'inbox';
 
+interface EndpointOut {
+  readonly id: string;
+  readonly uid?: string | null;
+  readonly url: string;
+}
+
 type Call = <T>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) => Promise<T>;
 
-/** An application with an endpoint that points at the inbox; the inbox learns its secret. What exists is kept. */
-export async function ensureInbox(server: FastifyInstance, token: string, url: string, inbox: Inbox): Promise<void> {
+/** An application with an endpoint that points at the inbox, and the endpoint's id. What exists is kept. */
+export async function ensureInbox(server: FastifyInstance, token: string, url: string, inbox: Inbox): Promise<string> {
   const call = callOwnApi(server, token);
   await call('POST', '/app?get_if_exists=true', { name: 'Trying out', uid: DEV_APPLICATION });
   const endpoints = `/app/${DEV_APPLICATION}/endpoint`;
-  const { data } = await call<{ data: { uid?: string | null; url: string }[] }>('GET', `${endpoints}?limit=250`);
-  const existing = data.find(({ uid }) => uid === INBOX_ENDPOINT);
-  if (existing === undefined) {
-    await call('POST', endpoints, { uid: INBOX_ENDPOINT, url, description: 'The inbox of posthorn dev' });
-  } else if (existing.url !== url) {
-    await call('PATCH', `${endpoints}/${INBOX_ENDPOINT}`, { url });
-  }
-  const { key } = await call<{ key: string }>('GET', `${endpoints}/${INBOX_ENDPOINT}/secret`);
-  inbox.open(key, async (messageId) => {
-    const { eventType } = await call<{ eventType: string }>('GET', `/app/${DEV_APPLICATION}/msg/${messageId}`);
-    return eventType;
+  const { data } = await call<{ data: EndpointOut[] }>('GET', `${endpoints}?limit=250`);
+  const endpoint =
+    data.find(({ uid }) => uid === INBOX_ENDPOINT) ??
+    (await call<EndpointOut>('POST', endpoints, {
+      uid: INBOX_ENDPOINT,
+      url,
+      description: 'The inbox of posthorn dev',
+    }));
+  if (endpoint.url !== url) await call('PATCH', `${endpoints}/${endpoint.id}`, { url });
+  await inbox.open({
+    secret: async () => (await call<{ key: string }>('GET', `${endpoints}/${endpoint.id}/secret`)).key,
+    eventTypeOf: async (messageId) =>
+      (await call<{ eventType: string }>('GET', `/app/${DEV_APPLICATION}/msg/${messageId}`)).eventType,
   });
+  return endpoint.id;
 }
 
 function callOwnApi(server: FastifyInstance, token: string): Call {
@@ -36,7 +45,7 @@ function callOwnApi(server: FastifyInstance, token: string): Call {
       ...(body && { payload: body }),
     });
     if (answer.statusCode >= 300) {
-      throw new PosthornError('not_ready', `The inbox could not be set up: ${method} ${path} says ${answer.body}`);
+      throw new PosthornError('not_ready', `The inbox needs an answer: ${method} ${path} says ${answer.body}`);
     }
     return answer.json();
   };

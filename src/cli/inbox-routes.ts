@@ -1,22 +1,29 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Inbox } from './inbox.ts';
 import { inboxPage } from './inbox-page.ts';
 
-/** POST /inbox takes a delivery in; GET /inbox lists what arrived, as a page for browsers and as JSON for the rest. */
+/** POST /inbox takes a delivery in; GET /inbox lists what arrived, as a page for browsers and as JSON for the rest. A browser at / is led there. */
 export function inboxRoutes(server: FastifyInstance, inbox: Inbox): void {
+  server.addHook('onRequest', async (request, reply) => {
+    if (request.url === '/' && wantsPage(request)) return reply.redirect('/inbox');
+  });
+
   server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
     scope.post('/inbox', { schema: { hide: true } }, async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const { verified } = await inbox.receive(request.headers, body);
-      return reply.code(verified ? 200 : 401).send({ verified });
+      const arrival = await inbox.receive(request.headers, body);
+      if (arrival === undefined) {
+        return reply.code(503).header('retry-after', '1').send({ code: 'not_ready', detail: 'The inbox opens soon' });
+      }
+      return reply.code(arrival.verified ? 200 : 401).send({ verified: arrival.verified });
     });
 
     scope.get('/inbox', { schema: { hide: true } }, async (request, reply) => {
       const arrivals = inbox.list();
-      if (!request.headers.accept?.includes('text/html')) return { data: arrivals };
+      if (!wantsPage(request)) return { data: arrivals };
       return reply
         .type('text/html; charset=utf-8')
         .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
@@ -24,4 +31,8 @@ export function inboxRoutes(server: FastifyInstance, inbox: Inbox): void {
         .send(inboxPage(arrivals));
     });
   });
+}
+
+function wantsPage({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && (headers.accept?.includes('text/html') ?? false);
 }

@@ -12,6 +12,14 @@ export interface Arrival {
   readonly body: string;
 }
 
+/** What the inbox asks the server for. */
+export interface InboxSource {
+  /** The endpoint's secret as it is now. */
+  secret(): Promise<string>;
+  /** A delivery does not carry it. */
+  eventTypeOf(messageId: string): Promise<string>;
+}
+
 const KEPT = 100;
 
 /** A receiver as a customer would write it: it checks the signature over the raw bytes, and answers. */
@@ -19,30 +27,39 @@ export class Inbox {
   readonly #clock: Clock;
   readonly #onArrival: (arrival: Arrival) => void;
   readonly #arrivals: Arrival[] = [];
-  #verifier: Verifier | undefined;
-  #eventTypeOf: (messageId: string) => Promise<string> = async () => 'unknown';
+  #opened: { readonly source: InboxSource; verifier: Verifier } | undefined;
 
   constructor(clock: Clock, onArrival: (arrival: Arrival) => void) {
     this.#clock = clock;
     this.#onArrival = onArrival;
   }
 
-  /** The endpoint's secret, and a way to a message's event type, which a delivery does not carry. */
-  open(secret: string, eventTypeOf: (messageId: string) => Promise<string>): void {
-    this.#verifier = createVerifier([secret]);
-    this.#eventTypeOf = eventTypeOf;
+  async open(source: InboxSource): Promise<void> {
+    this.#opened = { source, verifier: createVerifier([await source.secret()]) };
   }
 
-  async receive(headers: HeaderSource & Record<string, unknown>, body: Buffer): Promise<Arrival> {
+  /**
+   * Nothing before it is open: what a killed server left behind is sent as soon as the next one runs, and without the
+   * secret every signature would look forged.
+   */
+  async receive(headers: HeaderSource & Record<string, unknown>, body: Buffer): Promise<Arrival | undefined> {
+    const opened = this.#opened;
+    if (opened === undefined) return undefined;
     const now = this.#clock.now();
-    const checked = this.#verifier?.verify(headers, body, { nowS: Math.floor(now / 1000) });
+    const nowS = Math.floor(now / 1000);
+    let checked = opened.verifier.verify(headers, body, { nowS });
+    if (!checked.ok && checked.reason === 'no_matching_signature') {
+      // The secret may have been rotated since.
+      opened.verifier = createVerifier([await opened.source.secret()]);
+      checked = opened.verifier.verify(headers, body, { nowS });
+    }
     const messageId = String(headers['webhook-id'] ?? '');
     const arrival: Arrival = {
       at: new Date(now).toISOString(),
       messageId,
       // A message may be gone by now; it has arrived all the same.
-      eventType: checked?.ok ? await this.#eventTypeOf(messageId).catch(() => 'unknown') : 'unknown',
-      verified: checked?.ok ?? false,
+      eventType: checked.ok ? await opened.source.eventTypeOf(messageId).catch(() => 'unknown') : 'unknown',
+      verified: checked.ok,
       retry: Number(headers['x-webhook-retry'] ?? 0),
       body: body.toString('utf8'),
     };

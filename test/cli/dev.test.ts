@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../crash/server-process.ts';
 import { runCurl } from './run-curl.ts';
 import { SpawnedPosthorn } from './spawned-posthorn.ts';
 
@@ -41,6 +42,9 @@ describe('posthorn dev', { timeout: 120_000 }, () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await page.text()).toContain(`<code>${id}</code>`);
 
+    const root = await fetch(url, { headers: { accept: 'text/html' }, redirect: 'manual' });
+    expect(root.headers.get('location')).toBe('/inbox');
+
     posthorn.kill('SIGTERM');
     expect(await posthorn.ended).toEqual({ code: 0, signal: null });
     expect(posthorn.err).toBe('');
@@ -77,6 +81,54 @@ describe('posthorn dev', { timeout: 120_000 }, () => {
     const headers = { authorization: `Bearer ${token}` };
     const endpoints = await (await fetch(`${again.url}/api/v1/app/dev/endpoint`, { headers })).json();
     expect(endpoints).toMatchObject({ data: [{ uid: 'inbox', url: `${again.url}/inbox` }] });
+  });
+
+  it('ALL-01 shows what a killed server left behind as what it is, never as forged', async () => {
+    const port = String(await freePort());
+    const start = () => new SpawnedPosthorn(['dev', '--port', port], { cwd: folder });
+    const shown = (line: SpawnedPosthorn) => [...line.out.matchAll(/(msg_\w+) {2}signature ✓/g)].map(([, id]) => id);
+    const published: string[] = [];
+    await using first = start();
+    const { url, token } = await announced(first);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const publish = async (n: number) => {
+      const body = JSON.stringify({ eventType: 'left.behind', payload: { n } });
+      const answer = await fetch(`${url}/api/v1/app/dev/msg`, { method: 'POST', headers, body });
+      published.push(((await answer.json()) as { id: string }).id);
+      if (published.length === 60) first.kill('SIGKILL');
+    };
+    // Those under way when it is killed get no answer.
+    await Promise.allSettled(Array.from({ length: 100 }, (_, n) => publish(n)));
+    await first.ended;
+
+    await using second = start();
+    await announced(second);
+    const missing = () => published.filter((id) => ![...shown(first), ...shown(second)].includes(id));
+    await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
+    expect(second.out).not.toContain('signature ✗');
+    expect(second.out).not.toContain('/inbox  HTTP');
+  });
+
+  it('tells a failed attempt in a line for a person, unless a log level is set', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}/hook`;
+    for (const env of [{}, { POSTHORN_LOG_LEVEL: 'warn' }]) {
+      await using posthorn = dev({ POSTHORN_STORE: 'sqlite::memory:', ...env });
+      const { url, token, curl } = await announced(posthorn);
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ url: nobody });
+      await fetch(`${url}/api/v1/app/dev/endpoint`, { method: 'POST', headers, body });
+      await runCurl(curl);
+      if ('POSTHORN_LOG_LEVEL' in env) {
+        await posthorn.printed(/^\{.*"webhook delivery failed"\}$/m);
+        expect(posthorn.out).not.toContain(' → ');
+      } else {
+        const [line] = await posthorn.printed(/^.* → .*$/m);
+        expect(line.replace(nobody, 'URL')).toMatch(
+          /^\d\d:\d\d:\d\d {2}hello\.world → URL {2}connection refused: retry 1 of \d+ in .* s {2}next at \d\d:\d\d:\d\d$/,
+        );
+        expect(posthorn.out).not.toMatch(/^\{/m);
+      }
+    }
   });
 
   it('uses POSTHORN_ADMIN_TOKEN when there is one', async () => {

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { type Environment, loadConfig } from '../../config/index.ts';
 import { devToken } from '../admin-token.ts';
 import { curlLine } from '../curl-line.ts';
+import { DevEvents } from '../dev-events.ts';
 import { DEV_APPLICATION, ensureInbox } from '../dev-setup.ts';
 import { examples } from '../examples.ts';
 import { Inbox } from '../inbox.ts';
@@ -32,13 +33,16 @@ export function devCommand(terminal: Terminal): Command {
     )
     .action(async (flags: ServerFlags) => {
       const inbox = new Inbox(terminal.clock, (arrival) => terminal.out(inboxLine(arrival)));
+      const events = new DevEvents(terminal);
       // Loaded here, so that the small commands do not wait for a server that they never start.
       const { runServer } = await import('../run-server.ts');
       await runServer({
         config: devConfig(terminal.env, flags),
         terminal,
+        // Who sets a level wants the log as it is in production.
+        ...(!terminal.env.POSTHORN_LOG_LEVEL && { onEvent: (event) => events.tell(event) }),
         extend: ({ server }) => inboxRoutes(server, inbox),
-        announce: (running, url) => announce(running, url, inbox, terminal),
+        announce: async (running, url) => events.open(await announce(running, url, inbox, terminal)),
       });
     });
 }
@@ -53,10 +57,11 @@ function devConfig(env: Environment, flags: ServerFlags) {
   return loadConfig({ env, overrides: { ...flags, logLevel, allowNetworks } });
 }
 
-async function announce({ posthorn, server }: Running, url: string, inbox: Inbox, terminal: Terminal): Promise<void> {
+/** Opens the inbox and says where everything is; gives the id of the inbox's endpoint. */
+async function announce({ posthorn, server }: Running, url: string, inbox: Inbox, terminal: Terminal): Promise<string> {
   const { token, file } = await devToken(posthorn);
   const tokenFrom = posthorn.config.adminToken === undefined ? file : 'POSTHORN_ADMIN_TOKEN';
-  await ensureInbox(server, token, `${url}/inbox`, inbox);
+  const inboxId = await ensureInbox(server, token, `${url}/inbox`, inbox);
   const hello = { eventType: 'hello.world', payload: { message: 'It arrived.' } };
   terminal.out(
     [
@@ -72,4 +77,5 @@ async function announce({ posthorn, server }: Running, url: string, inbox: Inbox
       '',
     ].join('\n'),
   );
+  return inboxId;
 }

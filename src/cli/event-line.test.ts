@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { EngineEvent } from '../engine/index.ts';
+import type { Decision } from '../model/index.ts';
+import { HEALTHY } from '../model/index.ts';
+import { eventLine } from './event-line.ts';
+
+const NOON = new Date(2026, 0, 1, 12).getTime();
+
+function attempt(decision: Decision, eventType = 'invoice.paid'): EngineEvent {
+  return {
+    kind: 'attempt',
+    attempt: {
+      id: 'atmpt_1',
+      deliveryId: 'dlv_1',
+      messageId: 'msg_1',
+      applicationId: 'app_1',
+      destinationId: 'ep_1',
+      eventType,
+      number: 1,
+      trigger: 'scheduled',
+      url: 'http://127.0.0.1:3000/',
+      startedAt: NOON,
+      durationMs: 1000,
+      status: 503,
+      response: '',
+      responseTruncated: false,
+      decision,
+    },
+    scheduleAttempts: 1,
+    maxAttempts: 6,
+  };
+}
+
+describe('events for a person', () => {
+  it('a failed attempt says what happened and when it is tried again', () => {
+    const reason = 'HTTP 503: retry 1 of 5 in 5 s';
+    expect(eventLine(attempt({ kind: 'retry', delayMs: 5000, source: 'schedule', reason }), NOON)).toBe(
+      '12:00:01  invoice.paid → http://127.0.0.1:3000/  HTTP 503: retry 1 of 5 in 5 s  next at 12:00:06\n',
+    );
+  });
+
+  it('the last one says that a dead letter is left, and a forged line break does nothing', () => {
+    const dead: Decision = { kind: 'dead', cause: 'rejected', reason: 'HTTP 404: not retried by this policy' };
+    expect(eventLine(attempt(dead, 'a\nb'), NOON)).toBe(
+      '12:00:01  a b → http://127.0.0.1:3000/  HTTP 404: not retried by this policy  now a dead letter\n',
+    );
+  });
+
+  it('a stopped endpoint and trouble are told, what goes well is not', () => {
+    const about = { kind: 'endpoint', endpointId: 'ep_1', applicationId: 'app_1', statusChanged: true } as const;
+    const health = { ...HEALTHY, status: 'failed', reason: 'attempts exhausted' } as const;
+    expect(eventLine({ ...about, health }, NOON)).toBe('12:00:00  endpoint ep_1 is failed  attempts exhausted\n');
+    expect(eventLine({ ...about, health: HEALTHY }, NOON)).toBeUndefined();
+    expect(eventLine({ kind: 'trouble', error: new Error('disk full') }, NOON)).toContain('disk full');
+    expect(eventLine(attempt({ kind: 'delivered', reason: 'HTTP 200' }), NOON)).toBeUndefined();
+  });
+});

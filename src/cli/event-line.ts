@@ -1,0 +1,29 @@
+/** The engine's events for a person at a terminal: what went wrong, one line each. What went well is in the inbox. */
+import type { EngineEvent } from '../engine/index.ts';
+import { describeError } from '../errors.ts';
+import type { Attempt } from '../model/index.ts';
+import { terminalLine, timeOfDay } from './terminal-line.ts';
+
+export function eventLine(event: EngineEvent, now: number): string | undefined {
+  switch (event.kind) {
+    case 'attempt':
+      return event.attempt.decision.kind === 'delivered' ? undefined : attemptLine(event.attempt);
+    case 'endpoint': {
+      const { status, reason } = event.health;
+      if (!event.statusChanged || status === 'active') return undefined;
+      return terminalLine(now, `endpoint ${event.endpointId} is ${status}`, ...(reason ? [reason] : []));
+    }
+    case 'fenced':
+      return terminalLine(now, 'this node lost its lease (did the machine sleep?) and has joined again');
+    case 'trouble':
+      return terminalLine(now, `the store failed: ${describeError(event.error)}; it is tried again`);
+    case 'cycle':
+      return undefined;
+  }
+}
+
+function attemptLine({ eventType, url, startedAt, durationMs, decision }: Attempt): string {
+  const endedAt = startedAt + durationMs;
+  const next = decision.kind === 'retry' ? `next at ${timeOfDay(endedAt + decision.delayMs)}` : 'now a dead letter';
+  return terminalLine(endedAt, `${eventType} → ${url}`, decision.reason, next);
+}

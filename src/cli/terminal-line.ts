@@ -1,0 +1,10 @@
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** One line with the time before it. What came over the network cannot move the cursor or forge a second line. */
+export function terminalLine(at: number, ...parts: readonly string[]): string {
+  return `${[timeOfDay(at), ...parts].join('  ').replace(CONTROL_CHARACTERS, ' ')}\n`;
+}
+
+export function timeOfDay(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
