@@ -1,13 +1,16 @@
 /** Every command and every program in the README is run here, as written. */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, freePort, type ServerProcess, startServer } from './crash/server-process.ts';
+import { SpawnedPosthorn } from './cli/spawned-posthorn.ts';
+import { freePort } from './crash/server-process.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -17,38 +20,87 @@ const blocks = [...readme.matchAll(/```(sh|ts)\n([\s\S]*?)```/g)].map(([, langua
   text,
 }));
 
+const programs = blocks.filter(({ language }) => language === 'ts').map(({ text }) => text);
+
 let folder: string;
-let server: ServerProcess;
+let elsewhere: string;
+let server: SpawnedPosthorn;
+let url: string;
+let receiverPort: number;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
-  server = await startServer({ command: 'dev', store: join(folder, 'dev.db'), port: await freePort() });
-});
+  elsewhere = join(folder, 'elsewhere');
+  mkdirSync(elsewhere);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  receiverPort = await freePort();
+  server = new SpawnedPosthorn(['dev', '--port', '0'], { cwd: folder });
+  await server.printed(/Ctrl-C stops/);
+  [, url = ''] = await server.printed(/API +(http:\S+)\/api\/v1/);
+}, 60_000);
 
 afterAll(async () => {
-  await server?.end('SIGTERM');
+  await server?.[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('the README', () => {
+/** The lines of a block as written, but for the ports. Gives what each curl answered. */
+async function runShell(text: string, env: Record<string, string | undefined> = {}): Promise<unknown[]> {
+  const script = text
+    .replaceAll('http://127.0.0.1:8420', url)
+    .replaceAll('127.0.0.1:3000', `127.0.0.1:${receiverPort}`)
+    .replaceAll(/^curl /gm, "curl --silent --show-error --fail-with-body --write-out '\\n' ");
+  const { stdout } = await run('bash', ['-e', '-c', script], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** A program as written, but for the port and where the package is; it is stopped after `during`. */
+async function runProgram(text: string, env: Record<string, string>, during: (printed: Printed) => Promise<void>) {
+  const { outputText } = transpileModule(text, {
+    compilerOptions: { module: ModuleKind.ESNext, target: ScriptTarget.ES2023 },
+  });
+  const path = join(elsewhere, `program-${programs.indexOf(text)}.mjs`);
+  const ported = outputText.replace('127.0.0.1:3000', `127.0.0.1:${receiverPort}`).replace('(3000', `(${receiverPort}`);
+  writeFileSync(path, ported.replace("'posthorn'", JSON.stringify(join(root, 'dist/index.js'))));
+  const child = spawn(process.execPath, [path], { cwd: elsewhere, env: { PATH: process.env.PATH, ...env } });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk));
+  const ended = once(child, 'exit');
+  try {
+    await during(() => printed);
+  } finally {
+    child.kill('SIGINT');
+  }
+  const [code] = await ended;
+  return code as number | null;
+}
+type Printed = () => string;
+
+describe('the README', { timeout: 120_000 }, () => {
   it('begins with the two commands, which package.json has', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
     expect(blocks[0]?.text).toMatch(/^npm start .*\nnpm test .*\n$/);
     expect(scripts).toMatchObject({ start: expect.any(String), test: expect.any(String), bench: expect.any(String) });
   });
 
-  it('has curl lines that work as they stand', async () => {
-    const lines = blocks.filter(({ text }) => text.startsWith('curl')).map(({ text }) => text);
-    expect(lines).toHaveLength(2);
-    for (const line of lines) {
-      const script = line
-        .replaceAll('http://127.0.0.1:8420', server.url)
-        .replace('curl ', 'curl --silent --fail-with-body ');
-      const { stdout } = await run('bash', ['-c', script], {
-        env: { ...process.env, POSTHORN_ADMIN_TOKEN: ADMIN_TOKEN },
-      });
-      expect(JSON.parse(stdout)).toMatchObject({ id: expect.stringMatching(/^(msg|ep)_/) });
-    }
+  it('has curl lines that work as they stand, one after the other, and a receiver that verifies what they send', async () => {
+    const shell = blocks.filter(({ text }) => /^(curl|export) /m.test(text)).map(({ text }) => text);
+    const [first = '', create = '', secret = '', failed = ''] = shell;
+    expect(shell).toHaveLength(4);
+    expect(await runShell(first)).toMatchObject([{ id: expect.stringMatching(/^msg_/) }]);
+    const token = readFileSync(join(folder, 'posthorn.db-dev-token'), 'utf8').trim();
+    const env = { POSTHORN_ADMIN_TOKEN: token };
+    expect(await runShell(create, env)).toMatchObject([{ id: expect.stringMatching(/^ep_/) }]);
+    const [{ key = '' } = {}] = (await runShell(secret, env)) as { key?: string }[];
+    await runProgram(programs[0] ?? '', { WEBHOOK_SECRET: key }, async (printed) => {
+      await expect.poll(() => answers(receiverPort), { timeout: 20_000 }).toBe(401);
+      await runShell(first);
+      await expect.poll(printed, { timeout: 20_000 }).toContain("{ type: 'invoice.paid', data: { amount: 100 } }");
+    });
+    expect(await runShell(failed, env)).toMatchObject([{ data: [] }, { id: expect.any(String) }, { count: 0 }]);
   });
 
   it('has commands of the program that work', async () => {
@@ -59,20 +111,34 @@ describe('the README', () => {
     for (const command of commands) {
       const [, , ...args] = command.split(' ');
       const { stdout } = await run(process.execPath, [join(root, 'dist/cli/main.js'), ...args], {
-        cwd: folder,
-        env: { PATH: process.env.PATH },
+        cwd: elsewhere,
+        env: { PATH: process.env.PATH, POSTHORN_PORT: '0' },
       });
       expect(stdout.length).toBeGreaterThan(50);
     }
   });
 
-  it('has a program that runs', async () => {
-    const program = blocks.find(({ language }) => language === 'ts')?.text ?? '';
-    const { outputText } = transpileModule(program, {
-      compilerOptions: { module: ModuleKind.ESNext, target: ScriptTarget.ES2023 },
-    });
-    const path = join(folder, 'program.mjs');
-    writeFileSync(path, outputText.replace("'posthorn'", JSON.stringify(join(root, 'dist/index.js'))));
-    await expect(run(process.execPath, [path], { cwd: folder })).resolves.toMatchObject({ stderr: '' });
+  it('has a program that publishes, tells what became of it, and ends', async () => {
+    const receiver = createServer((_, response) => response.writeHead(204).end());
+    await new Promise<void>((done) => void receiver.listen(receiverPort, '127.0.0.1', done));
+    try {
+      const code = await runProgram(programs[1] ?? '', {}, (printed) =>
+        expect.poll(printed, { timeout: 20_000 }).toContain(`:${receiverPort}/webhooks HTTP 204: delivered`),
+      );
+      expect(code).toBe(0);
+    } finally {
+      receiver.close();
+    }
+  });
+
+  it('is short', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(121);
   });
 });
+
+function answers(port: number): Promise<number> {
+  return fetch(`http://127.0.0.1:${port}`, { method: 'POST' }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
