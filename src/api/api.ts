@@ -31,6 +31,8 @@ declare module 'fastify' {
     access?: 'admin' | 'application';
     /** A POST that only reads, and so is open to read-only tokens. */
     readsOnly?: boolean;
+    /** No body is not the same as an empty one: where `{}` means everything, it has to be said. */
+    needsBody?: boolean;
     /** The route's own commit looks the idempotency key up, so that the server need not. */
     recallsInCommit?: boolean;
   }

@@ -13,10 +13,14 @@ const Metadata = Type.Record(Type.String(), Type.String());
 const Rate = Type.Integer({ minimum: 1, maximum: 1_000_000 });
 const PolicyIn = Type.Unsafe<string | object>({
   type: ['string', 'object'],
-  description: 'The name of a preset or stored policy, or a policy written out.',
+  description: 'The name of a preset or stored policy, or a policy written out: see the schema Policy.',
 });
 /** Whatever a policy holds: policy/ checks it and says better than a schema what is wrong. */
-const PolicyData = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
+const PolicyData = Type.Unsafe<object>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'See the schema Policy.',
+});
 
 export const AppPath = Type.Object({ app: Type.String() });
 

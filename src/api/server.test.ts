@@ -1,6 +1,8 @@
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { POLICY_DEFAULTS, presets } from '../policy/index.ts';
 import { createServer } from './server.ts';
 import { createTestApi, type TestApi } from './testing/test-api.ts';
 
@@ -75,6 +77,20 @@ describe('the server', () => {
     ]) {
       expect(paths).toContain(path);
     }
+  });
+
+  it('says which bodies may be left out, and what a policy is', async () => {
+    const { paths, components } = (await get('/api/v1/openapi.json')).json();
+    const required = (path: string) => paths[`/api/v1/${path}`].post.requestBody.required;
+    expect(required('app/{app}/endpoint/{endpoint}/secret/rotate')).toBe(false);
+    expect(required('dead-letter/retry')).toBe(true);
+    expect(required('app')).toBe(true);
+    const fits = new Ajv({ allowUnionTypes: true }).compile(components.schemas.Policy);
+    for (const { policy } of Object.values(presets)) expect(fits(policy), JSON.stringify(fits.errors)).toBe(true);
+    expect(fits({ attempts: 3 })).toBe(false);
+    expect(new Set(Object.keys(components.schemas.Policy.properties))).toEqual(
+      new Set(['extends', ...Object.keys(POLICY_DEFAULTS)]),
+    );
   });
 
   it('takes a POST without a body, and one with a content type and an empty body', async () => {

@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { invalid } from '../errors.ts';
 import type { Served } from './api.ts';
 import { requireToken } from './auth.ts';
 import { answerClientError } from './client-error.ts';
@@ -9,7 +10,8 @@ import { readJsonBodies } from './json-body.ts';
 import { answerUnknownRoutes } from './not-found.ts';
 import { describeApi } from './openapi.ts';
 import { openRoutes } from './routes/health.ts';
-import { routes } from './routes/index.ts';
+import { ownRoutes, svixRoutes } from './routes/index.ts';
+import { refuseUnknownParameters } from './unknown-names.ts';
 import { createValidatorCompiler } from './validation.ts';
 
 export interface ServerOptions extends Served {
@@ -56,11 +58,18 @@ export function createServer(options: ServerOptions): FastifyInstance {
       requireToken(api, options.resources);
       keepIdempotency(api, options);
       api.addHook('preValidation', (request, _, done) => {
+        if (request.body === undefined && request.routeOptions.config.needsBody) {
+          return done(invalid(['body'], 'is required, as a JSON object', 'value_error.missing'));
+        }
         // Without a body, "name is required" says more than "the body must be an object".
         if (request.body === undefined && request.method !== 'GET') request.body = {};
         done();
       });
-      for (const register of routes) register(api.withTypeProvider<TypeBoxTypeProvider>(), options);
+      for (const register of svixRoutes) register(api.withTypeProvider<TypeBoxTypeProvider>(), options);
+      api.register(async (own) => {
+        own.addHook('preValidation', refuseUnknownParameters);
+        for (const register of ownRoutes) register(own.withTypeProvider<TypeBoxTypeProvider>(), options);
+      });
     },
     { prefix: '/api/v1' },
   );

@@ -88,11 +88,11 @@ export const deadLetterRoutes: RouteGroup = (api, { resources: { deadLetters, ap
   api.post(
     '/dead-letter/retry',
     {
-      config,
+      config: { ...config, needsBody: true },
       schema: {
         tags,
         operationId: 'v1.dead-letter.retry-all',
-        summary: 'Send all dead letters again that match; without a field, all',
+        summary: 'Send all dead letters again that match; with {}, all',
         body: DeadLetterSelection,
         response: { 202: CountOut },
       },

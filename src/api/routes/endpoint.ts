@@ -11,6 +11,7 @@ import {
   OrderedPageQuery,
 } from '../contract.ts';
 import { remembering } from '../idempotency.ts';
+import { refuseMisspeltEndpointFields } from '../unknown-names.ts';
 import { listOut, time, timeOrNull } from '../wire.ts';
 
 const tags = ['Endpoint'];
@@ -37,6 +38,7 @@ export const endpointRoutes: RouteGroup = (api, { resources: { endpoints } }) =>
     '/app/:app/endpoint',
     {
       config,
+      preValidation: refuseMisspeltEndpointFields,
       schema: {
         tags,
         operationId: 'v1.endpoint.create',
@@ -72,6 +74,7 @@ export const endpointRoutes: RouteGroup = (api, { resources: { endpoints } }) =>
     '/app/:app/endpoint/:endpoint',
     {
       config,
+      preValidation: refuseMisspeltEndpointFields,
       schema: {
         tags,
         operationId: 'v1.endpoint.update',
@@ -91,6 +94,7 @@ export const endpointRoutes: RouteGroup = (api, { resources: { endpoints } }) =>
     '/app/:app/endpoint/:endpoint',
     {
       config,
+      preValidation: refuseMisspeltEndpointFields,
       schema: {
         tags,
         operationId: 'v1.endpoint.patch',

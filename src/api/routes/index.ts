@@ -10,16 +10,15 @@ import { messageRoutes } from './message.ts';
 import { policyRoutes } from './policy.ts';
 import { tokenRoutes } from './token.ts';
 
-/** Every resource's routes, in the order of the OpenAPI file. */
-export const routes: readonly RouteGroup[] = [
+/** The routes that Svix has too, in the order of the OpenAPI file. */
+export const svixRoutes: readonly RouteGroup[] = [
   applicationRoutes,
   endpointRoutes,
   endpointControlRoutes,
   eventTypeRoutes,
   messageRoutes,
   attemptRoutes,
-  deliveryRoutes,
-  deadLetterRoutes,
-  policyRoutes,
-  tokenRoutes,
 ];
+
+/** The routes that only Posthorn has, which come after them. */
+export const ownRoutes: readonly RouteGroup[] = [deliveryRoutes, deadLetterRoutes, policyRoutes, tokenRoutes];
