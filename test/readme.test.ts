@@ -100,7 +100,20 @@ describe('the README', { timeout: 120_000 }, () => {
       await runShell(first);
       await expect.poll(printed, { timeout: 20_000 }).toContain("{ type: 'invoice.paid', data: { amount: 100 } }");
     });
-    expect(await runShell(failed, env)).toMatchObject([{ data: [] }, { id: expect.any(String) }, { count: 0 }]);
+    // With a secret that is not the endpoint's, the receiver refuses, and a dead letter is left.
+    await runProgram(programs[0] ?? '', { WEBHOOK_SECRET: 'whsec_c29tZW9uZSBlbHNlJ3Mgc2VjcmV0' }, async () => {
+      await expect.poll(() => answers(receiverPort), { timeout: 20_000 }).toBe(401);
+      await runShell(first);
+      const [list = ''] = failed.split('\n');
+      await expect
+        .poll(() => runShell(list, env), { timeout: 20_000 })
+        .toMatchObject([{ data: [{ lastAttempt: expect.anything() }] }]);
+    });
+    expect(await runShell(failed, env)).toMatchObject([
+      { data: [expect.anything()] },
+      { id: expect.stringMatching(/^ep_/) },
+      { count: 1 },
+    ]);
   });
 
   it('has commands of the program that work', async () => {
