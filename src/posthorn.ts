@@ -10,7 +10,7 @@ import { PosthornError } from './errors.ts';
 import { createIds, type Ids } from './ids.ts';
 import { createAddressGuard, createSender } from './outbound/index.ts';
 import { createResources, type Messages, type Resources } from './resources/index.ts';
-import { createSecretBox } from './signing/index.ts';
+import { createSecretBox, type SecretBox } from './signing/index.ts';
 import type { Store } from './store/index.ts';
 import { openSqliteStore } from './store/sqlite/index.ts';
 
@@ -75,12 +75,20 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     defaultPolicy: config.defaultPolicy,
     maxPayloadBytes: config.bodyLimitBytes,
   });
+  const close = async (graceMs?: number): Promise<void> => {
+    try {
+      await engine.stop(graceMs);
+      await sender.close();
+    } finally {
+      await store.close();
+    }
+  };
   try {
+    await checkSecretKey(store, secretBox);
     await engine.start();
     await resources.tokens.ensureAdmin(config.adminToken);
   } catch (error) {
-    await engine.stop(0);
-    await store.close();
+    await close(0);
     throw error;
   }
   return {
@@ -88,11 +96,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     config: withoutSecrets(config),
     publish: (input) => resources.messages.publish(input),
     on: (listener) => engine.on(listener),
-    async close(graceMs) {
-      await engine.stop(graceMs);
-      await sender.close();
-      await store.close();
-    },
+    close,
     served: { resources, store, clock },
   };
 }
@@ -101,6 +105,13 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
 export function withoutSecrets({ adminToken, secretKey: _, ...shown }: Config): Config {
   const hidden = { adminToken: { value: adminToken }, secretKey: { value: undefined } };
   return Object.freeze(Object.defineProperties(shown, hidden) as Config);
+}
+
+/** A wrong POSTHORN_SECRET_KEY stops the start, instead of every delivery after it. */
+async function checkSecretKey(store: Store, secretBox: SecretBox): Promise<void> {
+  const { items } = await store.list({ kind: 'endpoint', limit: 1, order: 'descending' });
+  const [newest] = items[0]?.record.secrets ?? [];
+  if (newest !== undefined) secretBox.open(newest.key);
 }
 
 function openStore(url: string): Promise<Store> {

@@ -157,6 +157,7 @@ export function createEndpoints(context: Context): Endpoints {
       const made = view({ record, health }, application);
       const kept = remember && { remember: remember(made) };
       const result = await store.insert({ kind: 'endpoint', record, health, ...kept });
+      if (result === 'missing') throw missing('application', app);
       if (result === 'conflict') throw taken('An endpoint with uid', fields.uid ?? record.id);
       engine.changed(applicationId);
       return made;

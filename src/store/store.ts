@@ -51,7 +51,8 @@ export interface Store {
   /** Gives dead letters up: cancelled, with the reason kept. */
   discard(input: DiscardInput): Promise<SelectionOutput>;
 
-  insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict'>;
+  /** `missing`: an endpoint's application is not there. */
+  insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict' | 'missing'>;
   get<K extends RecordKind>(input: GetInput<K>): Promise<Stored<K> | undefined>;
   list<K extends RecordKind>(input: ListInput<K>): Promise<Page<Stored<K>>>;
   /** Replaces a record if nobody changed it since `revision`. */

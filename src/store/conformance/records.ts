@@ -17,6 +17,14 @@ function token(id: string, over: Partial<Token> = {}): Token {
 
 export function exerciseRecords(use: Use): void {
   describe('insert', () => {
+    it('takes no endpoint for an application that is not there', async () => {
+      const { store, applicationId, newEndpoint } = bound(use());
+      await store.remove({ kind: 'application', id: applicationId, now: T0 });
+      const record = newEndpoint({});
+      expect(await store.insert({ kind: 'endpoint', record })).toBe('missing');
+      expect(await store.get({ kind: 'endpoint', idOrName: record.id })).toBeUndefined();
+    });
+
     it('keeps every kind of record as it was given', async () => {
       const { store, applicationId, newEndpoint } = bound(use());
       const policy: NamedPolicy = {

@@ -21,6 +21,7 @@ const TABLES: { readonly [K in RecordKind]: RecordTable<K> } = {
   token: { table: 'tokens', listBy: 'id', nameOf: (record) => record.hash },
 };
 
+const APPLICATION_EXISTS = 'SELECT 1 AS found FROM applications WHERE id = ?';
 const CHANGE_FANOUT = 'UPDATE applications SET fanout_revision = fanout_revision + 1 WHERE id = ?';
 const CANCEL_LANE = `
   INSERT INTO lanes (destination_id, sweep) VALUES (?, 'cancel')
@@ -34,7 +35,7 @@ interface RecordRow extends Partial<HealthRow> {
   fanout_revision?: number;
 }
 
-export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'inserted' | 'conflict' {
+export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'inserted' | 'conflict' | 'missing' {
   const { table, nameOf } = TABLES[input.kind] as RecordTable<K>;
   const columns: Record<string, SqlValue> = {
     id: input.record.id,
@@ -43,6 +44,7 @@ export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'in
     doc: JSON.stringify(input.record),
   };
   const parentId = parentOf(input.record);
+  if (parentId !== undefined && db.get(APPLICATION_EXISTS, parentId) === undefined) return 'missing';
   if (input.kind === 'application') columns.fanout_revision = 1;
   if (input.kind === 'endpoint') {
     const { status, reason, failureCount } = input.health ?? HEALTHY;
