@@ -44,7 +44,7 @@ describe('a request without a valid token', () => {
 });
 
 describe('an application token', () => {
-  it('does everything in its own application, by id and by uid', async () => {
+  it('manages its own application by id and by uid, and does not publish to it', async () => {
     const { application } = tokens;
     expect(await as(application, 'GET', 'app/own')).toBe(200);
     expect(await as(application, 'GET', `app/${own.id}`)).toBe(200);
@@ -53,6 +53,7 @@ describe('an application token', () => {
     expect(await as(application, 'GET', 'app/own/endpoint/mine/secret')).toBe(200);
     expect(await as(application, 'GET', 'event-type')).toBe(200);
     expect(await as(application, 'GET', 'policy')).toBe(200);
+    expect(await as(application, 'POST', 'app/own/msg', { eventType: 'a', payload: {} })).toBe(403);
   });
 
   it('finds nothing of another application, just as if there were none', async () => {

@@ -13,8 +13,8 @@ import { Directory, type Target } from './directory.ts';
 import type { Engine, EngineEvent } from './engine.ts';
 import { Lanes } from './lanes.ts';
 import { Lease } from './lease.ts';
-import { Reaper } from './reap.ts';
-import { Sweeper } from './sweep.ts';
+import { createReaper } from './reap.ts';
+import { createSweeper } from './sweep.ts';
 import { Worker } from './worker.ts';
 
 export interface EngineOptions {
@@ -53,7 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
   };
   const onTrouble = (error: unknown) => emit({ kind: 'trouble', error });
   const cycle = new Cycle(clock, emit);
-  const directory = new Directory({ ...options, secretBox: options.secretBox });
+  const directory = new Directory(options);
   const epoch = () => lease.epoch;
   const onFenced = () => lease.fenced();
 
@@ -96,8 +96,8 @@ export function createEngine(options: EngineOptions): Engine {
     onFenced,
     onTrouble,
   });
-  const reaper = new Reaper({ store, clock, worker, epoch, onTrouble });
-  const sweeper = new Sweeper({ store, clock, onMoved: () => claimer.ask(), onTrouble });
+  const reaper = createReaper({ store, clock, worker, epoch, onTrouble });
+  const sweeper = createSweeper({ store, clock, onMoved: () => claimer.ask(), onTrouble });
   const lease: Lease = new Lease({
     store,
     clock,

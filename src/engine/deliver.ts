@@ -89,7 +89,8 @@ export function conclude(
 
 /**
  * An interrupted attempt does not use up the policy's: it may never have been sent. After a few of them it does, so that
- * a message that kills its process comes to an end.
+ * a message that kills its process comes to an end; after a retry by hand it does at once, for what came before it stands
+ * in the same difference.
  */
 const FREE_INTERRUPTIONS = 5;
 

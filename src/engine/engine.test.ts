@@ -336,6 +336,30 @@ describe('the node as a whole', () => {
   });
 });
 
+describe('what an endpoint is given', () => {
+  it('BUL-04 no header of its own follows a redirect to another host', async () => {
+    const elsewhere = await startReceiver();
+    receiver.answer((response) => response.writeHead(307, { location: elsewhere.url }).end());
+    await rig.endpoint(receiver.url, { policy: 'quick', headers: { 'X-Api-Key': 's3cret' } });
+    await rig.publish({ n: 1 });
+    await rig.attempts(1);
+    expect(receiver.arrivals[0]?.headers['x-api-key']).toBe('s3cret');
+    expect(elsewhere.arrivals[0]?.body).toEqual(Buffer.from('{"n":1}'));
+    expect(elsewhere.arrivals[0]?.headers['x-api-key']).toBeUndefined();
+    await elsewhere.close();
+  });
+
+  it('a secret that cannot be opened fails its own deliveries and nobody else’s', async () => {
+    const broken = await rig.endpoint(`${receiver.url}broken`, { secrets: [{ key: 'box1:AAAA', createdAt: 0 }] });
+    await rig.endpoint(receiver.url);
+    const { message } = await rig.publish();
+    await rig.attempts(2);
+    expect(receiver.arrivals).toHaveLength(1);
+    const failed = await rig.event('attempt', ({ attempt }) => attempt.destinationId === broken.id);
+    expect(failed.attempt).toMatchObject({ messageId: message.id, error: 'unexpected', decision: { kind: 'retry' } });
+  });
+});
+
 describe('a policy of its own', () => {
   it('SPI-14 on an endpoint wins over the default', async () => {
     const policy = { ...presets.quick.policy, jitter: { kind: 'none' as const } };

@@ -210,8 +210,12 @@ describe('a store in trouble', () => {
     await clock.advance(10_000);
     await rig.attempts(3);
     expect((await rig.delivery(message.id)).state).toBe('delivered');
+    receiver.answer(500);
+    await rig.publish();
+    await rig.attempts(4);
     rig.engine.changed();
     failing = new Set(['get', 'record', 'heartbeat', 'leave']);
+    await clock.advance(6000);
     await rig.engine.stop(0);
   });
 

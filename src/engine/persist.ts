@@ -2,7 +2,7 @@
  * What must reach the store, or be known from it, is tried again, ever more slowly, until it works or the engine gives up
  * at its stop. Until then the delivery stays leased to this node, so nobody sends it twice meanwhile.
  */
-import { type Clock, sleep } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
@@ -19,11 +19,20 @@ export async function persist<T>(
     } catch (error) {
       onTrouble(error);
       if (giveUp.aborted) throw error;
-      await Promise.race([sleep(clock, pauseMs), aborted(giveUp)]);
+      await pause(clock, pauseMs, giveUp);
     }
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+/** Waits, or until the signal; leaves neither a timer nor a listener behind, however often it is called. */
+function pause(clock: Clock, pauseMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      timer.cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.after(pauseMs, end);
+    signal.addEventListener('abort', end);
+  });
 }

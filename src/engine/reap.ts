@@ -1,4 +1,4 @@
-/** Reap: what a dead or stalled node had leased is taken over, counted as an interrupted attempt, and decided on. */
+/** Reap: what a dead or stalled node had leased is taken over, recorded as an interrupted attempt, and decided on. */
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/index.ts';
 import { Repeat } from './repeat.ts';
@@ -7,7 +7,7 @@ import type { Worker } from './worker.ts';
 const MAX_TAKEN_AT_ONCE = 500;
 const MESSAGE = 'the process that held this delivery died or stalled: it may have been sent, or not';
 
-export interface ReaperOptions {
+interface ReaperOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly worker: Worker;
@@ -15,28 +15,16 @@ export interface ReaperOptions {
   readonly onTrouble: (error: unknown) => void;
 }
 
-export class Reaper {
-  readonly #options: ReaperOptions;
-  readonly #passes: Repeat;
+export function createReaper(options: ReaperOptions): Repeat {
+  const { store, clock, worker } = options;
+  const duty: Repeat = new Repeat(clock, pass, options.onTrouble);
 
-  constructor(options: ReaperOptions) {
-    this.#options = options;
-    this.#passes = new Repeat(options.clock, () => this.#pass(), options.onTrouble);
-  }
-
-  ask(): void {
-    this.#passes.ask();
-  }
-
-  stop(): Promise<void> {
-    return this.#passes.stop();
-  }
-
-  async #pass(): Promise<void> {
-    const { store, clock, worker } = this.#options;
-    const epoch = this.#options.epoch();
+  async function pass(): Promise<void> {
+    const epoch = options.epoch();
     const taken = await store.takeOver({ epoch, now: clock.now(), limit: MAX_TAKEN_AT_ONCE });
     await Promise.all(taken.map((delivery) => worker.interrupt({ delivery, epoch }, MESSAGE)));
-    if (taken.length === MAX_TAKEN_AT_ONCE) this.ask();
+    if (taken.length === MAX_TAKEN_AT_ONCE) duty.ask();
   }
+
+  return duty;
 }

@@ -6,7 +6,7 @@ import { Repeat } from './repeat.ts';
 const CHUNK = 500;
 const FORGET_EVERY_MS = 60_000;
 
-export interface SweeperOptions {
+interface SweeperOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Deliveries moved: some may be due. */
@@ -14,33 +14,20 @@ export interface SweeperOptions {
   readonly onTrouble: (error: unknown) => void;
 }
 
-export class Sweeper {
-  readonly #options: SweeperOptions;
-  readonly #passes: Repeat;
-  #forgetAt = 0;
+export function createSweeper({ store, clock, onMoved, onTrouble }: SweeperOptions): Repeat {
+  const duty: Repeat = new Repeat(clock, pass, onTrouble);
+  let forgetAt = 0;
 
-  constructor(options: SweeperOptions) {
-    this.#options = options;
-    this.#passes = new Repeat(options.clock, () => this.#pass(), options.onTrouble);
-  }
-
-  ask(): void {
-    this.#passes.ask();
-  }
-
-  stop(): Promise<void> {
-    return this.#passes.stop();
-  }
-
-  async #pass(): Promise<void> {
-    const { store, clock } = this.#options;
+  async function pass(): Promise<void> {
     const now = clock.now();
     const { idle, moved } = await store.sweep({ now, limit: CHUNK });
-    if (moved > 0) this.#options.onMoved();
-    if (!idle) this.ask();
-    if (now >= this.#forgetAt) {
+    if (moved > 0) onMoved();
+    if (!idle) duty.ask();
+    if (now >= forgetAt) {
       const { forgotten } = await store.forget({ now, limit: CHUNK });
-      this.#forgetAt = forgotten === CHUNK ? now : now + FORGET_EVERY_MS;
+      forgetAt = forgotten === CHUNK ? now : now + FORGET_EVERY_MS;
     }
   }
+
+  return duty;
 }

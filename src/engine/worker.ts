@@ -87,7 +87,13 @@ export class Worker {
   }
 
   async #target({ delivery }: Job): Promise<Target | undefined> {
-    const audience = await this.#persist(() => this.#options.directory.audience(delivery.applicationId));
+    // Nothing is sent yet: at the cut-off this wait ends with the attempts, or the stop would wait for the store.
+    const audience = await persist(
+      () => this.#options.directory.audience(delivery.applicationId),
+      this.#options.clock,
+      this.#cutOff.signal,
+      this.#options.onTrouble,
+    );
     return audience?.targets.get(delivery.destinationId);
   }
 
