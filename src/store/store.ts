@@ -35,6 +35,8 @@ export interface Store {
   accept(input: AcceptInput): Promise<AcceptOutput>;
   /** Leases due deliveries, lane by lane. Its cost depends on what it hands out, never on the backlog. */
   claim(input: ClaimInput): Promise<ClaimOutput>;
+  /** Leases these deliveries, those of them that are due in an open lane; the others are left out of the answer. */
+  lease(input: { epoch: number; now: number; ids: readonly string[] }): Promise<LeaseOutput>;
   /** Writes attempts and moves their deliveries on, where the lease still holds; applies them to endpoint health. */
   record(input: RecordInput): Promise<RecordOutput>;
   /** Gives leased deliveries back, due now, without counting an attempt. */
@@ -73,6 +75,11 @@ export interface Store {
   forget(input: { now: number; limit: number }): Promise<{ forgotten: number }>;
   /** How much is where, for health. Counts stop at `most`, so that asking costs little however much there is. */
   counts(input: { most: number }): Promise<Counts>;
+  /**
+   * Calls back with what other nodes did, soon after they did it; returns the way to stop. News can be lost (a broken
+   * connection): `work` and `changed` without an id then say that anything may have happened.
+   */
+  watch(listener: (news: News) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -163,6 +170,19 @@ export interface ClaimOutput {
   /** When the next lane becomes due, if any is waiting. */
   readonly nextDueAt: number | undefined;
 }
+
+export interface LeaseOutput {
+  readonly fenced: boolean;
+  /** In the order of the ids. */
+  readonly deliveries: readonly ClaimedDelivery[];
+}
+
+/** What another node did that this one may want to act on. */
+export type News =
+  /** Deliveries are due that nobody has leased. */
+  | { readonly kind: 'work' }
+  /** Endpoints, their status or a policy changed: of this application, or of any. */
+  | { readonly kind: 'changed'; readonly applicationId?: string };
 
 export interface RecordItem {
   readonly attempt: Attempt;

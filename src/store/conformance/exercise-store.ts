@@ -4,6 +4,7 @@ import { exerciseClaim } from './claim.ts';
 import { exerciseCounts } from './counts.ts';
 import { type StoreHarness, useScene } from './harness.ts';
 import { exerciseHistories } from './histories.ts';
+import { exerciseLease } from './lease.ts';
 import { exerciseNodes } from './nodes.ts';
 import { exerciseReads } from './reads.ts';
 import { exerciseRecord } from './record.ts';
@@ -26,6 +27,7 @@ export function exerciseStore(name: string, harness: StoreHarness): void {
       exerciseTakeOver(use);
       exerciseAccept(use, capabilities);
       exerciseClaim(use);
+      exerciseLease(use);
       exerciseRecord(use);
       exerciseRecordHealth(use);
       exerciseRelease(use);

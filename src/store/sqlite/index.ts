@@ -18,5 +18,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const runner = await ((options.thread ?? true) ? runInThread(options.path) : runInLine(options.path));
   const names = Object.keys(operations) as OperationName[];
   const methods = names.map((name) => [name, (input: unknown) => runner.run(name, input)]);
-  return { ...Object.fromEntries(methods), close: () => runner.close() } as Store;
+  // One process: there is nobody to hear from.
+  const watch = () => () => {};
+  return { ...Object.fromEntries(methods), watch, close: () => runner.close() } as Store;
 }

@@ -3,6 +3,7 @@ import type { Store } from '../store.ts';
 import { accept } from './accept.ts';
 import { claim } from './claim.ts';
 import type { Db } from './driver.ts';
+import { lease } from './lease.ts';
 import { heartbeat, join, leave } from './nodes.ts';
 import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
 import { record } from './record.ts';
@@ -14,7 +15,7 @@ import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
 import { takeOver } from './take-over.ts';
 
-export type OperationName = Exclude<keyof Store, 'close'>;
+export type OperationName = Exclude<keyof Store, 'close' | 'watch'>;
 
 type Operations = {
   readonly [N in OperationName]: (db: Db, input: Parameters<Store[N]>[0]) => Awaited<ReturnType<Store[N]>>;
@@ -27,6 +28,7 @@ const writes = {
   takeOver,
   accept,
   claim,
+  lease,
   record,
   release,
   setStatus,
