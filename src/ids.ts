@@ -7,7 +7,7 @@
  */
 import { randomBytes, randomFillSync } from 'node:crypto';
 
-export type IdPrefix = 'app' | 'ep' | 'msg' | 'dlv' | 'atmpt' | 'evtype' | 'pol' | 'tok' | 'node' | 'src';
+export type IdPrefix = 'app' | 'ep' | 'msg' | 'dlv' | 'atmpt' | 'evtype' | 'pol' | 'tok' | 'node' | 'src' | 'hdl';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const HEAD_LENGTH = 10;

@@ -32,7 +32,7 @@ export interface Publication {
 
 export type Published =
   | { readonly kind: 'accepted'; readonly message: Message }
-  | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string }
+  | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string; readonly samePayload: boolean }
   | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered };
 
 export type EngineEvent =

@@ -19,6 +19,8 @@ export interface Delivery {
   readonly attempts: number;
   /** Attempts made in the current schedule: a retry by hand starts a new one at 0. */
   readonly scheduleAttempts: number;
+  /** What the policy allowed in a schedule when it was last decided; unknown before the first attempt. */
+  readonly maxAttempts?: number;
   /** When the current schedule's first attempt started, for the policy's window. */
   readonly firstAttemptAt?: number;
   /** When the next attempt is due (pending), or was due when it was held. */

@@ -14,8 +14,10 @@ export interface EndpointSecret {
   readonly expiresAt?: number;
 }
 
+/** A destination: a URL (`ep_`), or a function in a process (`hdl_`, its url `handler:<name>`). */
 export interface Endpoint {
   readonly id: string;
+  /** Its owner: an application or a source. */
   readonly applicationId: string;
   readonly uid?: string;
   readonly url: string;

@@ -18,6 +18,7 @@ import type {
   EventType,
   Message,
   NamedPolicy,
+  Source,
   Token,
 } from '../model/index.ts';
 
@@ -53,13 +54,13 @@ export interface Store {
   /** Gives dead letters up: cancelled, with the reason kept. */
   discard(input: DiscardInput): Promise<SelectionOutput>;
 
-  /** `missing`: an endpoint's application is not there. */
+  /** `missing`: an endpoint's application or source is not there. */
   insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict' | 'missing'>;
   get<K extends RecordKind>(input: GetInput<K>): Promise<Stored<K> | undefined>;
   list<K extends RecordKind>(input: ListInput<K>): Promise<Page<Stored<K>>>;
   /** Replaces a record if nobody changed it since `revision`. */
   update<K extends RecordKind>(input: UpdateInput<K>): Promise<'updated' | 'conflict' | 'stale' | 'missing'>;
-  /** Removes a record and frees its uid. An endpoint's open deliveries are cancelled, an application's endpoints removed. */
+  /** Removes a record and frees its uid. An endpoint's open deliveries are cancelled, its owner's endpoints removed. */
   remove(input: { kind: RecordKind; id: string; now: number }): Promise<boolean>;
 
   getMessage(input: { applicationId: string; id: string }): Promise<Message | undefined>;
@@ -109,7 +110,7 @@ export interface NewDelivery {
 
 export interface AcceptItem {
   readonly message: Message;
-  /** The application's fan-out revision by which the deliveries were chosen; another one in the store is `stale`. */
+  /** The owner's fan-out revision by which the deliveries were chosen; another one in the store is `stale`. */
   readonly fanoutRevision: number;
   readonly deliveries: readonly NewDelivery[];
   readonly remember?: Remembered;
@@ -123,8 +124,11 @@ export interface AcceptInput {
 
 export type AcceptResult =
   | { readonly kind: 'accepted' }
-  /** The message exists already (same event id or idempotency key): nothing was written. */
-  | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string }
+  /**
+   * The message exists already (same event id or idempotency key): nothing was written, but for the count on the message
+   * when it came again with other bytes.
+   */
+  | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string; readonly samePayload: boolean }
   | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered }
   | { readonly kind: 'stale' }
   | { readonly kind: 'missing' };
@@ -142,6 +146,8 @@ export interface ClaimInput {
   readonly lanes: readonly { readonly destinationId: string; readonly room: number }[];
   /** How many other lanes with due work to open, and how much to take from each. */
   readonly discover: { readonly lanes: number; readonly room: number };
+  /** The handlers that this node has: the lanes of others are left to the nodes that have them. */
+  readonly handlers?: readonly string[];
 }
 
 /** What a sender needs to make an attempt, without another read. */
@@ -189,6 +195,8 @@ export interface RecordItem {
   /** The delivery's attempts in this schedule, this one included. */
   readonly scheduleAttempts: number;
   readonly firstAttemptAt: number;
+  /** How many attempts the policy allows in a schedule. */
+  readonly maxAttempts?: number;
 }
 
 export interface RecordInput {
@@ -251,6 +259,7 @@ export interface SelectionOutput {
 
 export interface RecordTypes {
   application: Application;
+  source: Source;
   endpoint: Endpoint;
   eventType: EventType;
   policy: NamedPolicy;
@@ -259,14 +268,14 @@ export interface RecordTypes {
 export type RecordKind = keyof RecordTypes;
 
 /**
- * A record as stored. `revision` rises with every update. `health` is an endpoint's; `fanoutRevision` an application's:
- * it rises whenever one of its endpoints is added, changed, stopped, resumed or removed.
+ * A record as stored. `revision` rises with every update. `health` is an endpoint's; `fanoutRevision` an application's
+ * or a source's: it rises whenever one of its endpoints is added, changed, stopped, resumed or removed.
  */
 export interface Stored<K extends RecordKind> {
   readonly record: RecordTypes[K];
   readonly revision: number;
   readonly health: K extends 'endpoint' ? EndpointHealth : undefined;
-  readonly fanoutRevision: K extends 'application' ? number : undefined;
+  readonly fanoutRevision: K extends 'application' | 'source' ? number : undefined;
 }
 
 export interface InsertInput<K extends RecordKind> {
@@ -278,8 +287,8 @@ export interface InsertInput<K extends RecordKind> {
 }
 
 /**
- * By id, or by the name that is unique for its kind: an application's or endpoint's uid, an event type's or policy's
- * name, a token's hash. `parentId` limits endpoints to their application.
+ * By id, or by the name that is unique for its kind: an application's, source's or endpoint's uid, an event type's or policy's
+ * name, a token's hash. `parentId` limits endpoints to their owner.
  */
 export interface GetInput<K extends RecordKind> {
   readonly kind: K;
@@ -348,6 +357,8 @@ export interface AttemptFilter {
 
 export interface Counts {
   readonly pending: number;
+  /** Of the pending ones, those that have been tried before. */
+  readonly retrying: number;
   readonly leased: number;
   readonly held: number;
   readonly dead: number;

@@ -86,7 +86,12 @@ export function exerciseAccept(use: Use, capabilities: StoreCapabilities): void 
       const to = [await scene.endpoint()];
       const first = await scene.offer({ to, message: { eventId: 'evt-1' } });
       const second = await scene.offer({ to, message: { eventId: 'evt-1' } });
-      expect(second.result).toEqual({ kind: 'duplicate', by: 'eventId', messageId: first.messageId });
+      expect(second.result).toEqual({
+        kind: 'duplicate',
+        by: 'eventId',
+        messageId: first.messageId,
+        samePayload: true,
+      });
       expect(await scene.deliveries()).toHaveLength(1);
     });
 

@@ -7,6 +7,7 @@ export function exerciseCounts(use: Use): void {
     it('is all zero in an empty store', async () => {
       expect(await use().store.counts({ most: 10_000 })).toEqual({
         pending: 0,
+        retrying: 0,
         leased: 0,
         held: 0,
         dead: 0,
@@ -25,6 +26,7 @@ export function exerciseCounts(use: Use): void {
       await scene.publishMany(2, { to: [busy], now: T0 + 5 });
       expect(await scene.store.counts({ most: 10_000 })).toEqual({
         pending: 3,
+        retrying: 1,
         leased: 1,
         held: 1,
         dead: 1,

@@ -7,6 +7,7 @@ import { exerciseHistories } from './histories.ts';
 import { exerciseLease } from './lease.ts';
 import { exerciseNodes } from './nodes.ts';
 import { exerciseReads } from './reads.ts';
+import { exerciseReceiving } from './receiving.ts';
 import { exerciseRecord } from './record.ts';
 import { exerciseRecordHealth } from './record-health.ts';
 import { exerciseRecords } from './records.ts';
@@ -40,6 +41,7 @@ export function exerciseStore(name: string, harness: StoreHarness): void {
       exerciseReads(use);
       exerciseRemembered(use);
       exerciseCounts(use);
+      exerciseReceiving(use);
     });
     exerciseHistories(harness);
   });

@@ -1,5 +1,14 @@
 /** One application, one node and short words for what tests do with them. Time stands at T0 unless a test says otherwise. */
-import type { Application, Attempt, Decision, Delivery, Endpoint, ErrorKind, Message } from '../../model/index.ts';
+import type {
+  Application,
+  Attempt,
+  Decision,
+  Delivery,
+  Endpoint,
+  ErrorKind,
+  Message,
+  Source,
+} from '../../model/index.ts';
 import type {
   AcceptItem,
   AcceptResult,
@@ -93,6 +102,33 @@ export class Scene {
     return record.id;
   }
 
+  newSource(over: Partial<Source> = {}): Source {
+    return {
+      id: this.id('src'),
+      name: 'Stripe',
+      provider: 'stripe',
+      settings: '{}',
+      onUnknownEvent: 'keep',
+      dedupe: { by: 'provider' },
+      forwardAs: 'standard-webhooks',
+      metadata: {},
+      createdAt: T0,
+      updatedAt: T0,
+      ...over,
+    };
+  }
+
+  async source(over: Partial<Source> = {}): Promise<string> {
+    const record = this.newSource(over);
+    await this.store.insert({ kind: 'source', record });
+    return record.id;
+  }
+
+  /** A destination that only nodes with the function may take from. */
+  async handler(sourceId: string, over: Partial<Endpoint> = {}): Promise<string> {
+    return this.endpoint({ id: this.id('hdl'), applicationId: sourceId, url: 'handler:test', ...over });
+  }
+
   newEndpoint(over: Partial<Endpoint> = {}): Endpoint {
     return {
       id: this.id('ep'),
@@ -122,7 +158,8 @@ export class Scene {
   }
 
   async fanoutRevision(applicationId = this.applicationId): Promise<number> {
-    return (await this.store.get({ kind: 'application', idOrName: applicationId }))?.fanoutRevision ?? 0;
+    const kind = applicationId.startsWith('src_') ? 'source' : 'application';
+    return (await this.store.get({ kind, idOrName: applicationId }))?.fanoutRevision ?? 0;
   }
 
   async health(endpointId: string) {
@@ -182,6 +219,7 @@ export class Scene {
       room?: number;
       discover?: number;
       lanes?: readonly { destinationId: string; room: number }[];
+      handlers?: readonly string[];
     } = {},
   ): Promise<ClaimOutput> {
     return this.store.claim({
@@ -189,6 +227,7 @@ export class Scene {
       now: input.now ?? T0,
       lanes: input.lanes ?? [],
       discover: { lanes: input.discover ?? PLENTY, room: input.room ?? PLENTY },
+      ...(input.handlers ? { handlers: input.handlers } : {}),
     });
   }
 

@@ -2,13 +2,16 @@ import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult } from '../sto
 import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
 import { isAlive } from './nodes.ts';
+import { fanoutRevision } from './owners.ts';
 import { recall, remember } from './remembered.ts';
 
-const FANOUT_REVISION = 'SELECT fanout_revision FROM applications WHERE id = ?';
 const BY_EVENT_ID = 'SELECT id FROM messages WHERE application_id = ? AND event_id = ?';
+// Only what came again is compared: the hot path reads no payload.
+const SAME_PAYLOAD = 'SELECT payload = ? AS same FROM messages WHERE application_id = ? AND id = ?';
+const COUNT_CONFLICT = 'UPDATE messages SET conflicts = coalesce(conflicts, 0) + 1 WHERE application_id = ? AND id = ?';
 const INSERT_MESSAGE = `
-  INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+  INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at, headers, content_type)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_DELIVERY = `
   INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
     schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
@@ -36,7 +39,7 @@ function refuse(
 ): AcceptResult | undefined {
   const { applicationId, eventId } = item.message;
   if (!revisions.has(applicationId)) {
-    revisions.set(applicationId, db.get<{ fanout_revision: number }>(FANOUT_REVISION, applicationId)?.fanout_revision);
+    revisions.set(applicationId, fanoutRevision(db, applicationId));
   }
   const revision = revisions.get(applicationId);
   if (revision === undefined) return { kind: 'missing' };
@@ -46,9 +49,16 @@ function refuse(
   }
   if (eventId !== undefined) {
     const known = db.get<{ id: string }>(BY_EVENT_ID, applicationId, eventId);
-    if (known !== undefined) return { kind: 'duplicate', by: 'eventId', messageId: known.id };
+    if (known !== undefined) return duplicate(db, item, known.id);
   }
   return revision === item.fanoutRevision ? undefined : { kind: 'stale' };
+}
+
+function duplicate(db: Db, { message }: AcceptItem, messageId: string): AcceptResult {
+  const { applicationId, payload } = message;
+  const samePayload = db.get<{ same: number }>(SAME_PAYLOAD, payload, applicationId, messageId)?.same === 1;
+  if (!samePayload) db.run(COUNT_CONFLICT, applicationId, messageId);
+  return { kind: 'duplicate', by: 'eventId', messageId, samePayload };
 }
 
 function write(db: Db, item: AcceptItem, now: number, epoch: number | undefined, lanes: DueLanes): void {
@@ -63,6 +73,8 @@ function write(db: Db, item: AcceptItem, now: number, epoch: number | undefined,
     message.tags ? JSON.stringify(message.tags) : null,
     message.payload,
     message.createdAt,
+    message.headers ? JSON.stringify(message.headers) : null,
+    message.contentType ?? null,
   );
   for (const delivery of item.deliveries) {
     const state = delivery.state === 'leased' && epoch === undefined ? 'pending' : delivery.state;

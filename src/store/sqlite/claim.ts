@@ -4,9 +4,7 @@ import { closeLane, nextDueAt, setLane } from './lanes.ts';
 import { isAlive } from './nodes.ts';
 import { type ClaimedRow, toClaimed } from './rows.ts';
 
-const DUE_LANES = `
-  SELECT destination_id FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL AND due_at <= ? ORDER BY due_at LIMIT ?`;
-const NEXT_LANE = 'SELECT due_at FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL ORDER BY due_at LIMIT 1';
+const FREE_LANES = 'FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL';
 const IS_OPEN = "SELECT 1 AS open FROM endpoints WHERE id = ? AND status = 'active'";
 // One statement for the whole lane instead of one a row.
 const LEASE_DUE = `
@@ -29,15 +27,31 @@ export function claim(db: Db, input: ClaimInput): ClaimOutput {
       more: claimLane(db, input, lane.destinationId, lane.room, deliveries),
     });
   }
-  for (const lane of db.all<{ destination_id: string }>(DUE_LANES, input.now, input.discover.lanes)) {
+  const { handlers = [] } = input;
+  const found = db.all<{ destination_id: string }>(
+    `SELECT destination_id ${FREE_LANES} AND ${mine(handlers)} AND due_at <= ? ORDER BY due_at LIMIT ?`,
+    ...handlers,
+    input.now,
+    input.discover.lanes,
+  );
+  for (const lane of found) {
     lanes.push({
       destinationId: lane.destination_id,
       more: claimLane(db, input, lane.destination_id, input.discover.room, deliveries),
     });
   }
-  const next = db.get<{ due_at: number }>(NEXT_LANE)?.due_at;
+  const next = db.get<{ due_at: number }>(
+    `SELECT due_at ${FREE_LANES} AND ${mine(handlers)} ORDER BY due_at LIMIT 1`,
+    ...handlers,
+  )?.due_at;
   const moreLanes = next !== undefined && next <= input.now;
   return { fenced: false, deliveries, lanes, moreLanes, nextDueAt: moreLanes ? undefined : next };
+}
+
+/** A handler's lane is for the nodes that have the function; the others pass it by, however long it has been due. */
+function mine(handlers: readonly string[]): string {
+  const others = "destination_id NOT GLOB 'hdl_*'";
+  return handlers.length === 0 ? others : `(${others} OR destination_id IN (${handlers.map(() => '?').join(', ')}))`;
 }
 
 /** Leases up to `room` due deliveries of one lane, oldest due first; answers whether it has more due now. */

@@ -6,8 +6,8 @@ import { DueLanes } from './lanes.ts';
 import { readHealth, waitingState, writeHealth } from './set-status.ts';
 
 const MOVE_ON = `
-  UPDATE deliveries SET state = ?, lease_epoch = NULL, attempts = ?, schedule_attempts = ?, first_attempt_at = ?,
-    due_at = ?, updated_at = ?, reason = ?, dead_cause = ?, dead_at = ?
+  UPDATE deliveries SET state = ?, lease_epoch = NULL, attempts = ?, schedule_attempts = ?, max_attempts = ?,
+    first_attempt_at = ?, due_at = ?, updated_at = ?, reason = ?, dead_cause = ?, dead_at = ?
   WHERE id = ? AND state = 'leased' AND lease_epoch = ?`;
 const INSERT_ATTEMPT = `
   INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
@@ -27,6 +27,7 @@ export function record(db: Db, input: RecordInput): RecordOutput {
       state,
       attempt.number,
       item.scheduleAttempts,
+      item.maxAttempts ?? null,
       item.firstAttemptAt,
       state === 'cancelled' ? null : next.dueAt,
       input.now,

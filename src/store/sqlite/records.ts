@@ -3,6 +3,7 @@ import { HEALTHY } from '../../model/index.ts';
 import type { GetInput, InsertInput, ListInput, Page, RecordKind, RecordTypes, Stored, UpdateInput } from '../store.ts';
 import type { Db, SqlValue } from './driver.ts';
 import { page, Where } from './filters.ts';
+import { changeFanout, fanoutRevision, isOwner } from './owners.ts';
 import { remember } from './remembered.ts';
 import { type HealthRow, toHealth } from './rows.ts';
 
@@ -15,14 +16,13 @@ interface RecordTable<K extends RecordKind> {
 
 const TABLES: { readonly [K in RecordKind]: RecordTable<K> } = {
   application: { table: 'applications', listBy: 'id', nameOf: (record) => record.uid },
+  source: { table: 'sources', listBy: 'id', nameOf: (record) => record.uid },
   endpoint: { table: 'endpoints', listBy: 'id', nameOf: (record) => record.uid },
   eventType: { table: 'event_types', listBy: 'name', nameOf: (record) => record.name },
   policy: { table: 'policies', listBy: 'name', nameOf: (record) => record.name },
   token: { table: 'tokens', listBy: 'id', nameOf: (record) => record.hash },
 };
 
-const APPLICATION_EXISTS = 'SELECT 1 AS found FROM applications WHERE id = ?';
-const CHANGE_FANOUT = 'UPDATE applications SET fanout_revision = fanout_revision + 1 WHERE id = ?';
 const CANCEL_LANE = `
   INSERT INTO lanes (destination_id, sweep) VALUES (?, 'cancel')
   ON CONFLICT (destination_id) DO UPDATE SET sweep = 'cancel', due_at = NULL, parked_by = NULL`;
@@ -44,8 +44,8 @@ export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'in
     doc: JSON.stringify(input.record),
   };
   const parentId = parentOf(input.record);
-  if (parentId !== undefined && db.get(APPLICATION_EXISTS, parentId) === undefined) return 'missing';
-  if (input.kind === 'application') columns.fanout_revision = 1;
+  if (parentId !== undefined && fanoutRevision(db, parentId) === undefined) return 'missing';
+  if (isOwner(input.kind)) columns.fanout_revision = 1;
   if (input.kind === 'endpoint') {
     const { status, reason, failureCount } = input.health ?? HEALTHY;
     Object.assign(columns, { parent_id: parentId ?? null, status, reason, failure_count: failureCount });
@@ -56,7 +56,7 @@ export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'in
     ...Object.values(columns),
   );
   if (written === 0) return 'conflict';
-  if (parentId !== undefined) db.run(CHANGE_FANOUT, parentId);
+  if (parentId !== undefined) changeFanout(db, parentId);
   if (input.remember !== undefined) remember(db, input.remember);
   return 'inserted';
 }
@@ -95,8 +95,8 @@ export function update<K extends RecordKind>(
     id,
   );
   if (written === 0) return 'conflict';
-  const owner = input.kind === 'application' ? id : parentOf(input.record);
-  if (owner !== undefined) db.run(CHANGE_FANOUT, owner);
+  const owner = isOwner(input.kind) ? id : parentOf(input.record);
+  if (owner !== undefined) changeFanout(db, owner);
   return 'updated';
 }
 
@@ -104,7 +104,7 @@ export function remove(db: Db, input: { kind: RecordKind; id: string; now: numbe
   const { table } = TABLES[input.kind];
   const row = db.get<{ doc: string }>(`SELECT doc FROM ${table} WHERE id = ?`, input.id);
   if (row === undefined) return false;
-  if (input.kind === 'application') {
+  if (isOwner(input.kind)) {
     for (const endpoint of db.all<{ id: string }>(ENDPOINTS_OF, input.id)) {
       remove(db, { kind: 'endpoint', id: endpoint.id, now: input.now });
     }
@@ -112,7 +112,7 @@ export function remove(db: Db, input: { kind: RecordKind; id: string; now: numbe
   }
   if (input.kind === 'endpoint') {
     db.run(CANCEL_LANE, input.id);
-    db.run(CHANGE_FANOUT, (JSON.parse(row.doc) as { applicationId: string }).applicationId);
+    changeFanout(db, (JSON.parse(row.doc) as { applicationId: string }).applicationId);
   }
   db.run(`DELETE FROM ${table} WHERE id = ?`, input.id);
   return true;

@@ -2,14 +2,13 @@ import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
 import type { SetStatusInput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { nextDueAt } from './lanes.ts';
+import { changeFanout } from './owners.ts';
 import { type HealthRow, toHealth } from './rows.ts';
 
 const READ = 'SELECT status, reason, failure_count, last_success_at, last_failure_at FROM endpoints WHERE id = ?';
 const WRITE = `
   UPDATE endpoints SET status = ?, reason = ?, failure_count = ?, last_success_at = ?, last_failure_at = ? WHERE id = ?`;
-const CHANGE_FANOUT = `
-  UPDATE applications SET fanout_revision = fanout_revision + 1
-  WHERE id = (SELECT parent_id FROM endpoints WHERE id = ?)`;
+const OWNER = 'SELECT parent_id FROM endpoints WHERE id = ?';
 // Nothing more is claimed from a stopped lane. A resumed one is found by what it still has pending (the sweep that
 // was to hold it may not have come that far), and again as its held deliveries are let go.
 const SWEEP_LANE = `
@@ -44,7 +43,7 @@ export function writeHealth(
     endpointId,
   );
   if (before === health.status) return;
-  db.run(CHANGE_FANOUT, endpointId);
+  changeFanout(db, db.get<{ parent_id: string }>(OWNER, endpointId)?.parent_id ?? '');
   if ((before === 'active') !== (health.status === 'active')) {
     const resumed = health.status === 'active';
     db.run(SWEEP_LANE, endpointId, resumed ? 'unhold' : 'hold', resumed ? (nextDueAt(db, endpointId) ?? null) : null);
