@@ -1,5 +1,6 @@
 export type { EngineEvent, Logger } from './engine/index.ts';
 export { type ErrorCode, type Issue, isPosthornError, PosthornError } from './errors.ts';
+export { type Handler, type HandlerContext, PermanentError, RetryableError } from './inbound/index.ts';
 export type {
   Application,
   Attempt,

@@ -36,6 +36,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['model', 'policy', 'signing', 'outbound', 'store', 'engine', ...FOUNDATION],
     packages: ['ajv', 'ajv-formats'],
   },
+  inbound: { rooms: ['model', 'engine', ...FOUNDATION] },
   api: {
     rooms: ['resources', 'model', 'policy', ...FOUNDATION],
     types: ['engine', 'store'],

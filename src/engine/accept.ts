@@ -7,6 +7,7 @@ import type { AcceptItem, AcceptResult, NewDelivery, Store } from '../store/inde
 import { Batcher } from './batcher.ts';
 import type { Audience, Directory, Target } from './directory.ts';
 import type { Publication, Published } from './engine.ts';
+import type { Handlers } from './handling.ts';
 import type { Lanes } from './lanes.ts';
 
 export interface AcceptorOptions {
@@ -15,6 +16,7 @@ export interface AcceptorOptions {
   readonly ids: Ids;
   readonly directory: Directory;
   readonly lanes: Lanes;
+  readonly handlers: Handlers;
   readonly epoch: () => number;
   readonly onHandedOff: () => void;
   readonly onFenced: () => void;
@@ -43,7 +45,7 @@ export class Acceptor {
     const { directory } = this.#options;
     for (let stale = 0; stale < MAX_STALE; stale++) {
       const audience = directory.peek(publication.application) ?? (await directory.audience(publication.application));
-      if (audience === undefined) throw noApplication(publication.application);
+      if (audience === undefined) throw noOwner(publication.application);
       const item = this.#toItem(publication, audience);
       const { result, epoch, fenced } = await this.#settle(item);
       if (result.kind === 'accepted') {
@@ -81,6 +83,8 @@ export class Acceptor {
       ...(publication.eventId === undefined ? {} : { eventId: publication.eventId }),
       ...(publication.channels === undefined ? {} : { channels: publication.channels }),
       ...(publication.tags === undefined ? {} : { tags: publication.tags }),
+      ...(publication.headers === undefined ? {} : { headers: publication.headers }),
+      ...(publication.contentType === undefined ? {} : { contentType: publication.contentType }),
     };
     const remember = publication.remember?.(message);
     const deliveries: NewDelivery[] = [];
@@ -98,14 +102,20 @@ export class Acceptor {
 
   #firstState(target: Target): NewDelivery['state'] {
     if (target.health.status !== 'active') return 'held';
+    if (!this.#isMine(target.endpoint.id)) return 'pending';
     return this.#options.lanes.reserve(target.endpoint) ? 'leased' : 'pending';
+  }
+
+  /** A handler's deliveries are for the nodes that have the function. */
+  #isMine(destinationId: string): boolean {
+    return !destinationId.startsWith('hdl_') || this.#options.handlers.has(destinationId);
   }
 
   #handOff(item: AcceptItem, epoch: number, fenced: boolean): void {
     const { lanes } = this.#options;
     const { message } = item;
     for (const { id, destinationId, state } of item.deliveries) {
-      if (state === 'pending') lanes.setHasMore(destinationId, true);
+      if (state === 'pending' && this.#isMine(destinationId)) lanes.setHasMore(destinationId, true);
       if (state !== 'leased') continue;
       if (fenced) {
         lanes.unreserve(destinationId);
@@ -114,6 +124,7 @@ export class Acceptor {
       this.#options.onHandedOff();
       lanes.startReserved({
         epoch,
+        ...(message.headers === undefined ? {} : { received: message }),
         delivery: {
           id,
           messageId: message.id,
@@ -154,7 +165,10 @@ function matches(target: Target, message: Message): boolean {
   return channels === undefined || (message.channels?.some((channel) => channels.includes(channel)) ?? false);
 }
 
-function noApplication(application: string): PosthornError {
+function noOwner(application: string): PosthornError {
+  if (application.startsWith('src_')) {
+    return new PosthornError('not_found', `There is no source ${application}: it may have been deleted a moment ago.`);
+  }
   return new PosthornError(
     'not_found',
     `There is no application ${application}. Create it first (POST /api/v1/app), or check the id or uid.`,

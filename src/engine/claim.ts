@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { ClaimedDelivery, Store } from '../store/index.ts';
 import type { Directory } from './directory.ts';
+import type { Handlers } from './handling.ts';
 import type { Lanes } from './lanes.ts';
 import { Repeat } from './repeat.ts';
 
@@ -10,6 +11,7 @@ export interface ClaimerOptions {
   readonly clock: Clock;
   readonly lanes: Lanes;
   readonly directory: Directory;
+  readonly handlers: Handlers;
   readonly epoch: () => number;
   readonly onClaimed: (count: number) => void;
   readonly onFenced: () => void;
@@ -56,6 +58,7 @@ export class Claimer {
       now,
       lanes: wanted,
       discover: { lanes: Math.max(0, discoverable), room: FIRST_ROOM },
+      handlers: this.#options.handlers.ids(),
     });
     if (claimed.fenced) {
       this.#options.onFenced();

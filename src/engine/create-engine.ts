@@ -11,6 +11,7 @@ import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
 import { Directory, type Target } from './directory.ts';
 import type { Engine, EngineEvent } from './engine.ts';
+import { type Handlers, NO_HANDLERS } from './handling.ts';
 import { Lanes } from './lanes.ts';
 import { Lease } from './lease.ts';
 import { createReaper } from './reap.ts';
@@ -28,6 +29,8 @@ export interface EngineOptions {
   /** Who this node is, for a person. */
   readonly nodeName: string;
   readonly svixNames?: boolean;
+  /** The functions of this process that take received events; none without it. */
+  readonly handlers?: Handlers;
   readonly maxInFlight?: number;
   readonly maxInFlightPerEndpoint?: number;
   readonly leaseMs?: number;
@@ -39,7 +42,7 @@ const DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT = 64;
 const DEFAULT_GRACE_MS = 20_000;
 
 export function createEngine(options: EngineOptions): Engine {
-  const { store, clock } = options;
+  const { store, clock, handlers = NO_HANDLERS } = options;
   const listeners = new Set<(event: EngineEvent) => void>();
   const emit = (event: EngineEvent) => {
     for (const listener of listeners) {
@@ -71,6 +74,7 @@ export function createEngine(options: EngineOptions): Engine {
   const worker: Worker = new Worker({
     ...options,
     svixNames: options.svixNames ?? false,
+    handlers,
     directory,
     onFinished: (job, succeeded) => lanes.finish(job, succeeded),
     onRecorded,
@@ -81,6 +85,7 @@ export function createEngine(options: EngineOptions): Engine {
   const acceptor = new Acceptor({
     ...options,
     directory,
+    handlers,
     lanes,
     epoch,
     onHandedOff: () => cycle.claimed(1),
@@ -91,6 +96,7 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     lanes,
     directory,
+    handlers,
     epoch,
     onClaimed: (count) => cycle.claimed(count),
     onFenced,

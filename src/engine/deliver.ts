@@ -1,4 +1,4 @@
-/** One attempt, as one short path: sign → send → decide → record. */
+/** One attempt, as one short path: sign → send (or handle) → decide → record. */
 import type { Clock } from '../clock.ts';
 import { describeError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
@@ -8,6 +8,8 @@ import { decide } from '../policy/index.ts';
 import { signatureHeaders } from '../signing/index.ts';
 import type { RecordItem } from '../store/index.ts';
 import type { Target } from './directory.ts';
+import { passedThrough } from './forwarded-headers.ts';
+import type { Handlers, Received } from './handling.ts';
 import type { Job } from './lane.ts';
 
 export interface DeliverOptions {
@@ -16,29 +18,52 @@ export interface DeliverOptions {
   readonly sender: Sender;
   /** Send `svix-*` header names beside the standard ones. */
   readonly svixNames: boolean;
+  readonly handlers: Handlers;
+}
+
+/** Runs the function that this process has for the destination. Never rejects for what the function threw. */
+export function handle(
+  job: Job,
+  target: Target,
+  received: Received,
+  signal: AbortSignal,
+  options: Pick<DeliverOptions, 'handlers'>,
+): Promise<Outcome> {
+  return options.handlers.handle({
+    delivery: job.delivery,
+    received,
+    attempt: job.delivery.scheduleAttempts + 1,
+    maxAttempts: target.maxAttempts,
+    timeoutMs: target.policy.timeouts.totalMs,
+    signal,
+  });
 }
 
 /** Makes the attempt. Never rejects for what the endpoint or the network did. */
 export async function send(
   job: Job,
   target: Target,
+  received: Received | undefined,
   startedAt: number,
   signal: AbortSignal,
   options: DeliverOptions,
 ): Promise<Outcome> {
   const { delivery } = job;
   if (target.signer === undefined) return unexpected(new Error(target.signerProblem));
-  const headers = signatureHeaders(
-    target.signer,
-    {
-      messageId: delivery.messageId,
-      timestampS: Math.floor(startedAt / 1000),
-      payload: delivery.payload,
-      attemptNumber: delivery.scheduleAttempts + 1,
-    },
-    { svixNames: options.svixNames },
-  );
-  headers.push('content-type', 'application/json', ...target.headers);
+  const headers =
+    target.forwardAs === 'pass-through'
+      ? passedThrough(received?.headers ?? {})
+      : signatureHeaders(
+          target.signer,
+          {
+            messageId: delivery.messageId,
+            timestampS: Math.floor(startedAt / 1000),
+            payload: delivery.payload,
+            attemptNumber: delivery.scheduleAttempts + 1,
+          },
+          { svixNames: options.svixNames },
+        );
+  headers.push('content-type', received?.contentType ?? 'application/json', ...target.headers);
   return options.sender.send({
     url: target.url,
     headers,
@@ -84,7 +109,7 @@ export function conclude(
     ...whatCameBack(outcome, decision.kind === 'delivered'),
     decision,
   };
-  return { attempt, scheduleAttempts, firstAttemptAt };
+  return { attempt, scheduleAttempts, firstAttemptAt, maxAttempts: target.maxAttempts };
 }
 
 /**

@@ -1,11 +1,11 @@
 /**
- * Who gets what: each application's endpoints, ready to be sent to (policy resolved, secrets opened, signer built, URL
+ * Who gets what: each application's or source's endpoints, ready to be sent to (policy resolved, secrets opened, signer built, URL
  * parsed), kept in memory and read again after a change. The store checks the fan-out revision at accept, so a stale
  * entry can never choose the deliveries of a message.
  */
 import type { Clock } from '../clock.ts';
 import { describeError } from '../errors.ts';
-import type { Endpoint, EndpointHealth, Policy, PolicyRef } from '../model/index.ts';
+import type { Endpoint, EndpointHealth, Policy, PolicyRef, Source } from '../model/index.ts';
 import { maxAttempts } from '../policy/index.ts';
 import { createSigner, liveSecrets, nextExpiry, type SecretBox, type Signer } from '../signing/index.ts';
 import type { Store, Stored } from '../store/index.ts';
@@ -13,6 +13,10 @@ import type { Store, Stored } from '../store/index.ts';
 /** An endpoint as the engine uses it. */
 export interface Target {
   readonly endpoint: Endpoint;
+  /** Sent over HTTP, or run as a function of this process. */
+  readonly kind: 'http' | 'handler';
+  /** What is received is sent on as its source says; undefined for an application's endpoints. */
+  readonly forwardAs: Source['forwardAs'] | undefined;
   readonly url: URL;
   readonly policy: Policy;
   readonly maxAttempts: number;
@@ -86,20 +90,27 @@ export class Directory {
 
   async #load(application: string): Promise<Audience | undefined> {
     const generation = this.#generation;
-    const stored = await this.#options.store.get({ kind: 'application', idOrName: application });
+    const stored = await this.#owner(application);
     if (stored === undefined) return undefined;
+    const forwardAs = 'forwardAs' in stored.record ? stored.record.forwardAs : undefined;
     const targets = new Map<string, Target>();
     const now = this.#options.clock.now();
     let freshUntil = Number.POSITIVE_INFINITY;
     for await (const endpoint of this.#endpointsOf(stored.record.id)) {
       const policy = await this.#resolve(endpoint.record.policy ?? stored.record.policy);
-      targets.set(endpoint.record.id, this.#toTarget(endpoint, policy, now));
+      targets.set(endpoint.record.id, this.#toTarget(endpoint, policy, forwardAs, now));
       freshUntil = Math.min(freshUntil, nextExpiry(endpoint.record.secrets, now) ?? freshUntil);
     }
     const audience = { applicationId: stored.record.id, fanoutRevision: stored.fanoutRevision, targets, freshUntil };
     // A change that came in meanwhile is not in what was read: use it once, keep nothing.
     if (generation === this.#generation) this.#keep(application, audience);
     return audience;
+  }
+
+  async #owner(idOrUid: string): Promise<Stored<'application'> | Stored<'source'> | undefined> {
+    const { store } = this.#options;
+    const source = idOrUid.startsWith('src_') ? await store.get({ kind: 'source', idOrName: idOrUid }) : undefined;
+    return source ?? store.get({ kind: 'application', idOrName: idOrUid });
   }
 
   async *#endpointsOf(applicationId: string): AsyncGenerator<Stored<'endpoint'>> {
@@ -139,9 +150,16 @@ export class Directory {
     throw new Error(`no policy is called ${String(defaultPolicy)}`);
   }
 
-  #toTarget({ record, health }: Stored<'endpoint'>, policy: Policy, now: number): Target {
+  #toTarget(
+    { record, health }: Stored<'endpoint'>,
+    policy: Policy,
+    forwardAs: Target['forwardAs'],
+    now: number,
+  ): Target {
     return {
       endpoint: record,
+      kind: record.id.startsWith('hdl_') ? 'handler' : 'http',
+      forwardAs,
       url: new URL(record.url),
       policy,
       maxAttempts: maxAttempts(policy),

@@ -18,14 +18,16 @@ export interface Engine {
 }
 
 export interface Publication {
-  /** The application's id or uid. */
+  /** The application's id or uid, or a source's id. */
   readonly application: string;
   readonly eventType: string;
-  /** UTF-8 JSON, a view over its own buffer. */
+  /** A view over its own buffer: UTF-8 JSON, or any bytes as received. */
   readonly payload: Uint8Array;
   readonly eventId?: string;
   readonly channels?: readonly string[];
   readonly tags?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly contentType?: string;
   /** The answer to keep under an idempotency key, in the same commit. */
   readonly remember?: (message: Message) => Remembered;
 }

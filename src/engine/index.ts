@@ -6,4 +6,5 @@
  */
 export { createEngine, type EngineOptions } from './create-engine.ts';
 export type { Engine, EngineEvent, Publication, Published } from './engine.ts';
+export type { HandlerCall, Handlers, Received } from './handling.ts';
 export { type Logger, logEvent } from './log-events.ts';

@@ -6,11 +6,14 @@
  * endpoint holds one slot, a fast one as many as it can use.
  */
 import type { ClaimedDelivery } from '../store/index.ts';
+import type { Received } from './handling.ts';
 
 /** A leased delivery on its way through this node. */
 export interface Job {
   readonly delivery: ClaimedDelivery;
   readonly epoch: number;
+  /** Known when the message was accepted a moment ago; read from the store where it is needed and not known. */
+  readonly received?: Received;
 }
 
 const FIRST_LIMIT = 4;

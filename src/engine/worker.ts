@@ -5,8 +5,9 @@
 import type { Outcome } from '../model/index.ts';
 import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
 import { Batcher } from './batcher.ts';
-import { conclude, type DeliverOptions, interrupted, send, unexpected } from './deliver.ts';
+import { conclude, type DeliverOptions, handle, interrupted, send, unexpected } from './deliver.ts';
 import type { Directory, Target } from './directory.ts';
+import type { Received } from './handling.ts';
 import type { Job } from './lane.ts';
 import { persist } from './persist.ts';
 
@@ -38,13 +39,24 @@ export class Worker {
 
   async work(job: Job): Promise<void> {
     const target = this.#known(job) ?? (await this.#target(job).catch((error) => this.#drop(job, error)));
-    if (target === undefined || target.health.status !== 'active') {
+    if (target === undefined || !this.#canMake(target)) {
       this.#options.onFinished(job, true);
       return this.release(job);
     }
+    const received = target.forwardAs && (await this.#received(job).catch((error) => this.#drop(job, error)));
     const startedAt = this.#options.clock.now();
-    const outcome = await send(job, target, startedAt, this.#cutOff.signal, this.#options).catch(unexpected);
+    const outcome = await this.#attempt(job, target, received, startedAt).catch(unexpected);
     await this.#finish(job, target, startedAt, outcome, true);
+  }
+
+  #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Promise<Outcome> {
+    const { signal } = this.#cutOff;
+    if (target.kind === 'handler') return handle(job, target, received ?? {}, signal, this.#options);
+    return send(job, target, received, startedAt, signal, this.#options);
+  }
+
+  #canMake({ kind, endpoint, health }: Target): boolean {
+    return health.status === 'active' && (kind === 'http' || this.#options.handlers.has(endpoint.id));
   }
 
   /** Ends a job that another process broke off. */
@@ -95,6 +107,14 @@ export class Worker {
       this.#options.onTrouble,
     );
     return audience?.targets.get(delivery.destinationId);
+  }
+
+  /** What came with the message, for what is sent on or handled: in memory when it was accepted a moment ago. */
+  async #received({ delivery, received }: Job): Promise<Received> {
+    if (received !== undefined) return received;
+    const { applicationId, messageId: id } = delivery;
+    const read = () => this.#options.store.getMessage({ applicationId, id });
+    return (await persist(read, this.#options.clock, this.#cutOff.signal, this.#options.onTrouble)) ?? {};
   }
 
   /** At the stop of an engine whose store is gone: the slot is freed, and the lease ends with the process. */

@@ -49,6 +49,8 @@ export interface FailureOutcome {
   readonly error: ErrorKind;
   /** One line for a person: "connection refused by 127.0.0.1:9". */
   readonly message: string;
+  /** When a handler says when to come back, as `Retry-After` does. */
+  readonly retryAfter?: string;
   readonly durationMs: number;
 }
 

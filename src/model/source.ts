@@ -21,7 +21,8 @@ export interface Source {
   readonly provider: string;
   /** The provider's settings as JSON, possibly encrypted at rest (signing/secret-box.ts): they hold its secrets. */
   readonly settings: string;
-  readonly policy?: PolicyRef;
+  /** What its destinations follow when they name none of their own. */
+  readonly policy: PolicyRef;
   readonly onUnknownEvent: OnUnknownEvent;
   readonly dedupe: Dedupe;
   /** How forwards are signed: anew with the endpoint's secret, or sent on with the headers that came. */

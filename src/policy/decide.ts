@@ -107,6 +107,6 @@ function nextAttempt(facts: Facts, policy: Policy, draw: number, prefix: string)
 
 function askedDelay(facts: Facts, policy: Policy): number | undefined {
   const { outcome, now } = facts;
-  if (!policy.retryAfter.honour || outcome.kind !== 'response' || outcome.retryAfter === undefined) return undefined;
+  if (!policy.retryAfter.honour || outcome.retryAfter === undefined) return undefined;
   return parseRetryAfter(outcome.retryAfter, now);
 }

@@ -108,6 +108,7 @@ export class Scene {
       name: 'Stripe',
       provider: 'stripe',
       settings: '{}',
+      policy: 'payments-inbound',
       onUnknownEvent: 'keep',
       dedupe: { by: 'provider' },
       forwardAs: 'standard-webhooks',

@@ -26,6 +26,7 @@ beforeEach(async () => {
       name: 'Stripe',
       provider: 'stripe',
       settings: '{}',
+      policy: 'payments-inbound',
       onUnknownEvent: 'keep',
       dedupe: { by: 'provider' },
       forwardAs: 'standard-webhooks',

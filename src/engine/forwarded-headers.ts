@@ -1,0 +1,21 @@
+/** What belongs to the connection that it came over, or is written anew for the one that it goes out on. */
+const NOT_PASSED_ON = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+
+/** The headers that came with an event, as the flat list that goes out with it again. */
+export function passedThrough(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (NOT_PASSED_ON.has(name) ? [] : [name, value]));
+}

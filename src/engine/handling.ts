@@ -1,0 +1,31 @@
+/** The engine's side of handlers: functions in this process that take received events, behind a port of three words. */
+import type { Message, Outcome } from '../model/index.ts';
+import type { ClaimedDelivery } from '../store/index.ts';
+
+/** What only received messages have, and a handler or a forward needs. */
+export type Received = Pick<Message, 'eventId' | 'headers' | 'contentType'>;
+
+export interface Handlers {
+  /** The destinations that this process has a function for. */
+  ids(): readonly string[];
+  has(destinationId: string): boolean;
+  /** Runs the function. What it throws is an Outcome; this never rejects. */
+  handle(call: HandlerCall): Promise<Outcome>;
+}
+
+export interface HandlerCall {
+  readonly delivery: ClaimedDelivery;
+  readonly received: Received;
+  /** 1 for the first attempt of the current schedule. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly timeoutMs: number;
+  /** Aborted when the engine stops and no longer waits. */
+  readonly signal: AbortSignal;
+}
+
+export const NO_HANDLERS: Handlers = {
+  ids: () => [],
+  has: () => false,
+  handle: () => Promise.reject(new Error('this process has no handlers')),
+};

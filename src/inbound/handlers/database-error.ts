@@ -1,0 +1,37 @@
+/** Errors of databases and of what is put before them: pg, mysql2, SQLite, Prisma, Sequelize, Knex, MongoDB. */
+import type { ErrorKind } from '../../model/index.ts';
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+const UNIQUE_VIOLATIONS = new Set([
+  '23505',
+  'ER_DUP_ENTRY',
+  'SQLITE_CONSTRAINT_UNIQUE',
+  'SQLITE_CONSTRAINT_PRIMARYKEY',
+  'P2002',
+  '11000',
+]);
+/** Data that this table will never take. A missing foreign row (23503) may only be late, and is retried. */
+const BAD_DATA =
+  /^(22...|23502|23514|ER_DATA_TOO_LONG|ER_BAD_NULL_ERROR|SQLITE_CONSTRAINT_(NOTNULL|CHECK)|SQLITE_MISMATCH|P2000|P2011|P2012)$/;
+const DATABASE_CODES = /^(ER_|SQLITE_|PROTOCOL_|P1\d{3}$|P20(24|28|34)$|ERR_SQLITE_ERROR$)/;
+const DATABASE_NAMES =
+  /^(DatabaseError|PrismaClient|Sequelize(Connection|Timeout|Database|Host)|Mongo|KnexTimeoutError|QueryFailedError|SqliteError)/;
+/** pg and its pool say these without a code. */
+const DATABASE_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end|sorry, too many clients)/;
+const DATABASE_PORTS = new Set([5432, 6432, 3306, 1433, 27017]);
+
+export function databaseKind(error: object): ErrorKind | undefined {
+  const { name, message, code: raw, port } = error as Readonly<Record<string, unknown>>;
+  const code = typeof raw === 'string' || typeof raw === 'number' ? String(raw) : '';
+  const title = typeof name === 'string' ? name : '';
+  const known =
+    DATABASE_CODES.test(code) ||
+    DATABASE_NAMES.test(title) ||
+    ('severity' in error && SQLSTATE.test(code)) ||
+    'sqlState' in error;
+  if (known && (UNIQUE_VIOLATIONS.has(code) || /UNIQUE constraint/i.test(String(message)))) return 'duplicate';
+  if (known && BAD_DATA.test(code)) return 'validation';
+  if (known || (typeof port === 'number' && DATABASE_PORTS.has(port))) return 'database';
+  return typeof message === 'string' && DATABASE_MESSAGES.test(message) ? 'database' : undefined;
+}

@@ -1,0 +1,21 @@
+/** What a handler throws to say what should follow, whatever the policy thinks of other errors. */
+
+/** This will work later: the schedule goes on, or after `retryAfterS` seconds. */
+export class RetryableError extends Error {
+  override readonly name = 'RetryableError';
+  readonly retryAfterS: number | undefined;
+
+  constructor(message: string, options: { cause?: unknown; retryAfterS?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.retryAfterS = options.retryAfterS;
+  }
+}
+
+/** This will never work: the event becomes a dead letter at once. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError';
+
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  }
+}

@@ -1,0 +1,189 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import axios from 'axios';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import Stripe from 'stripe';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorKind, Policy } from '../../model/index.ts';
+import { decide, presets } from '../../policy/index.ts';
+import { PermanentError, RetryableError } from './handler-errors.ts';
+import { toOutcome } from './to-outcome.ts';
+
+const policy = (name: 'payments-inbound' | 'stripe-subscriptions'): Policy => presets[name].policy;
+
+function follows(error: unknown, by: Policy = policy('payments-inbound')): string {
+  const facts = { messageId: 'msg_1', deliveryId: 'dlv_1', attempt: 1, firstAttemptAt: 0, now: 0 };
+  const decision = decide({ ...facts, outcome: toOutcome(error, 5) }, by, 0.5);
+  return decision.kind === 'dead' ? decision.cause : decision.kind;
+}
+
+async function thrownBy(run: () => unknown): Promise<unknown> {
+  try {
+    await run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+const named = (name: string, fields: object = {}) => Object.assign(new Error(`a ${name}`), { name, ...fields });
+const kindOf = (error: unknown): ErrorKind | number => {
+  const outcome = toOutcome(error, 0);
+  return outcome.kind === 'response' ? outcome.status : outcome.error;
+};
+
+let url = '';
+/** A port that nobody listens on. */
+let closed = 0;
+const server = createServer((request, response) => {
+  const status = Number(request.url?.slice(1));
+  response.writeHead(status, { 'retry-after': '7', 'content-type': 'application/json' });
+  response.end('{"error":{"message":"no"}}');
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  closed = (other.address() as AddressInfo).port;
+  await new Promise((resolve) => other.close(resolve));
+});
+afterAll(() => void server.close());
+
+function stripe(to: string): Stripe {
+  const { hostname, port } = new URL(to);
+  return new Stripe('sk_test_1', { host: hostname, port: Number(port), protocol: 'http', maxNetworkRetries: 0 });
+}
+
+describe('errors of real clients', () => {
+  it.each([400, 401, 403, 404, 422])(
+    'PAY-04 an answer of %i is final, thrown by axios, Stripe or as a Response',
+    async (status) => {
+      const errors = [
+        await thrownBy(() => axios.get(`${url}/${status}`)),
+        await thrownBy(() => stripe(url.concat('')).rawRequest('GET', `/${status}`)),
+        await fetch(`${url}/${status}`),
+      ];
+      for (const error of errors) {
+        expect(toOutcome(error, 0)).toMatchObject({ kind: 'response', status });
+        expect(follows(error)).toBe('rejected');
+      }
+    },
+  );
+
+  it.each([429, 500, 502, 503])('PAY-03 an answer of %i is retried, after as long as it asks', async (status) => {
+    const errors = [await thrownBy(() => axios.get(`${url}/${status}`)), await fetch(`${url}/${status}`)];
+    for (const error of errors) {
+      expect(toOutcome(error, 0)).toMatchObject({ kind: 'response', status, retryAfter: '7' });
+      expect(follows(error)).toBe('retry');
+    }
+  });
+
+  it('PAY-03 a refused connection is retried, of fetch, axios and Stripe', async () => {
+    const gone = `http://127.0.0.1:${closed}/`;
+    expect(kindOf(await thrownBy(() => fetch(gone)))).toBe('connection_refused');
+    expect(kindOf(await thrownBy(() => axios.get(gone)))).toBe('connection_refused');
+    const byStripe = await thrownBy(() => stripe(gone).customers.list());
+    expect(follows(byStripe)).toBe('retry');
+    expect(['connection_refused', 'network']).toContain(kindOf(byStripe));
+  });
+
+  it('PAY-03 SUB-12 a database or Redis that cannot be reached is retried', async () => {
+    const database = new pg.Client({ host: '127.0.0.1', port: closed, connectionTimeoutMillis: 500 });
+    expect(follows(await thrownBy(() => database.connect()))).toBe('retry');
+    const redis = new Redis({
+      host: '127.0.0.1',
+      port: closed,
+      lazyConnect: true,
+      maxRetriesPerRequest: 0,
+      retryStrategy: null,
+    });
+    redis.on('error', () => {});
+    expect(follows(await thrownBy(() => redis.get('x')))).toBe('retry');
+    redis.disconnect();
+  });
+
+  it('a timeout of fetch is one', async () => {
+    const hangs = createServer(() => {});
+    await new Promise<void>((resolve) => hangs.listen(0, '127.0.0.1', resolve));
+    const { port } = hangs.address() as AddressInfo;
+    const at = `http://127.0.0.1:${port}/`;
+    expect(kindOf(await thrownBy(() => fetch(at, { signal: AbortSignal.timeout(30) })))).toBe('timeout');
+    expect(kindOf(await thrownBy(() => axios.get(at, { timeout: 30 })))).toBe('timeout');
+    hangs.closeAllConnections();
+    hangs.close();
+  });
+
+  it('SUB-12 JSON that is none is final', async () => {
+    const error = await thrownBy(() => JSON.parse('{"a":'));
+    expect(kindOf(error)).toBe('validation');
+    expect(follows(error, policy('stripe-subscriptions'))).toBe('rejected');
+  });
+});
+
+describe('errors by their shape', () => {
+  it.each<[string, unknown, ErrorKind | number]>([
+    ['zod', named('ZodError', { issues: [] }), 'validation'],
+    ['joi, yup and mongoose', named('ValidationError', { details: [] }), 'validation'],
+    ['a broken connection of pg', new Error('Connection terminated unexpectedly'), 'database'],
+    ['a pool of pg that is used up', new Error('timeout exceeded when trying to connect'), 'database'],
+    ['PostgreSQL shutting down', Object.assign(new Error('x'), { code: '57P01', severity: 'FATAL' }), 'database'],
+    ['a deadlock', Object.assign(new Error('x'), { code: '40P01', severity: 'ERROR' }), 'database'],
+    [
+      'a foreign row that is not there yet',
+      Object.assign(new Error('x'), { code: '23503', severity: 'ERROR' }),
+      'database',
+    ],
+    ['a unique violation', Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' }), 'duplicate'],
+    ['a value out of range', Object.assign(new Error('x'), { code: '22003', severity: 'ERROR' }), 'validation'],
+    ['a duplicate of MySQL', Object.assign(new Error('x'), { code: 'ER_DUP_ENTRY', sqlState: '23000' }), 'duplicate'],
+    ['a lost connection of MySQL', Object.assign(new Error('x'), { code: 'PROTOCOL_CONNECTION_LOST' }), 'database'],
+    ['a busy SQLite', Object.assign(new Error('x'), { code: 'SQLITE_BUSY' }), 'database'],
+    ['Prisma without a database', named('PrismaClientInitializationError'), 'database'],
+    ['PostgreSQL that refuses', Object.assign(new Error('x'), { code: 'ECONNREFUSED', port: 5432 }), 'database'],
+    ['Redis that refuses', Object.assign(new Error('x'), { code: 'ECONNREFUSED', port: 6379 }), 'redis'],
+    ['Redis loading', named('ReplyError', { message: 'LOADING Redis is loading the dataset in memory' }), 'redis'],
+    ['ioredis giving up', named('MaxRetriesPerRequestError'), 'redis'],
+    ['an unknown name', Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'dns'],
+    ['a bad certificate', Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }), 'tls'],
+    [
+      'an address tried twice',
+      new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]),
+      'connection_refused',
+    ],
+    ['a bug', new TypeError("Cannot read properties of undefined (reading 'id')"), 'unexpected'],
+    ['nothing', undefined, 'unexpected'],
+    ['a string', 'oops', 'unexpected'],
+    ['an error with a 200', Object.assign(new Error('x'), { status: 200 }), 'unexpected'],
+    ['an error with a redirect', Object.assign(new Error('x'), { response: { status: 302 } }), 'unexpected'],
+    ['a server that says gone', Object.assign(new Error('x'), { status: 410 }), 'permanent'],
+  ])('%s', (_, error, expected) => {
+    expect(kindOf(error)).toBe(expected);
+  });
+
+  it('a cause that points back at itself ends', () => {
+    const error = new Error('round');
+    error.cause = error;
+    expect(kindOf(error)).toBe('unexpected');
+  });
+});
+
+describe('what a handler says itself', () => {
+  it('SUB-12 a PermanentError is final and a RetryableError is retried, whatever caused them', () => {
+    const validation = named('ZodError');
+    expect(follows(new PermanentError('no such plan', { cause: named('X', { code: 'ECONNRESET' }) }))).toBe('rejected');
+    expect(follows(new RetryableError('not yet', { cause: validation }))).toBe('retry');
+  });
+
+  it('a RetryableError may say when', () => {
+    const outcome = toOutcome(new RetryableError('busy', { retryAfterS: 90 }), 0);
+    const facts = { messageId: 'm', deliveryId: 'd', attempt: 1, firstAttemptAt: 0, now: 0, outcome };
+    expect(decide(facts, policy('payments-inbound'), 0)).toMatchObject({ delayMs: 90_000, source: 'retry-after' });
+  });
+
+  it('is known by its name, so that a second copy of the package does no harm', () => {
+    expect(kindOf(named('PermanentError'))).toBe('permanent');
+  });
+});

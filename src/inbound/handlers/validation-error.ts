@@ -1,0 +1,23 @@
+/** Errors of zod, joi, yup, ajv, TypeBox, valibot, arktype, superstruct and Sequelize, and of JSON.parse. */
+const VALIDATION_NAMES = new Set([
+  'ZodError',
+  '$ZodError',
+  'ValidationError',
+  'SequelizeValidationError',
+  'PrismaClientValidationError',
+  'ValiError',
+  'StructError',
+  'TraversalError',
+  'ArkErrors',
+  'AssertError',
+  'AjvError',
+  'ParseError',
+  'TypeBoxError',
+  'TransformDecodeError',
+  'TransformDecodeCheckError',
+]);
+
+export function isValidationError(error: object): boolean {
+  const { name } = error as { name?: unknown };
+  return typeof name === 'string' && (VALIDATION_NAMES.has(name) || name === 'SyntaxError');
+}

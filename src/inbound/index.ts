@@ -1,0 +1,10 @@
+/**
+ * Receiving: a stranger's request becomes a stored event once it is verified, and an event becomes a call of a function.
+ *
+ * Refuses: storing anything that was not verified; telling strangers why; a policy of its own (policy/ decides what
+ * follows an error, here errors only get their names). Promises: a 2xx means that the event is on disk; a second copy
+ * of an event changes nothing; an event counts as processed only when its handlers have succeeded.
+ */
+export type { Handler, HandlerContext } from './handlers/handler.ts';
+export { PermanentError, RetryableError } from './handlers/handler-errors.ts';
+export { createHandlerRegistry, type HandlerRegistry } from './handlers/handler-registry.ts';
