@@ -37,7 +37,7 @@ function isInstalled(wanted) {
 }
 
 /** npm names its own program to the scripts that it runs; started without npm, the one on the PATH has to do. */
-function npm(args) {
+export function npm(args) {
   const program = process.env.npm_execpath;
   if (program?.endsWith('.js')) return runNode(program, args);
   const { status, error } = spawnSync('npm', args, {

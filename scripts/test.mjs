@@ -1,9 +1,11 @@
 // `npm test`: whatever is missing is installed and built, then every check and every test runs, and a count ends it.
+// The tests bring their own PostgreSQL and Redis (services.mjs); their programs are fetched when the machine has none.
 // Arguments go to vitest: `npm test -- src/policy`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepare } from './prepare.mjs';
+import { ensurePrograms } from './services/ensure-programs.mjs';
 import { bin, runNode, say } from './steps.mjs';
 
 const CHECKS = [
@@ -22,6 +24,10 @@ for (const { name, program, args } of CHECKS) {
   if (exitCode >= 128) process.exit(exitCode);
   if (exitCode !== 0) failed.push(name);
 }
+
+const complaints = await ensurePrograms();
+for (const complaint of complaints) say(complaint);
+if (complaints.length > 0) failed.push('servers for the tests');
 
 say('running the tests …');
 const { exitCode, passedTests, failedTests } = await runTests(process.argv.slice(2));
