@@ -12,6 +12,7 @@ export { closest } from './closest.ts';
 export { decide, type Facts } from './decide.ts';
 export { describeOutcome } from './describe-outcome.ts';
 export { type HealthEvent, type HealthLabel, healthAfter, healthLabel } from './endpoint-health.ts';
+export { errorFingerprint, errorLine } from './error-fingerprint.ts';
 export { formatDuration } from './format-duration.ts';
 export { type JitterKey, jitteredDelay } from './jitter.ts';
 export { parsePolicy } from './parse-policy.ts';
