@@ -31,4 +31,7 @@ export interface Delivery {
   readonly reason: string;
   readonly deadCause?: DeadCause;
   readonly deadAt?: number;
+  /** What a dead letter died of: a hash of the error (policy/error-fingerprint.ts), and the error in a line. */
+  readonly fingerprint?: string;
+  readonly lastError?: string;
 }

@@ -53,6 +53,10 @@ export interface Store {
   addDelivery(input: AddDeliveryInput): Promise<'added' | 'exists' | 'missing'>;
   /** Gives dead letters up: cancelled, with the reason kept. */
   discard(input: DiscardInput): Promise<SelectionOutput>;
+  /** Brings dead letters back from an archive, each whole or not at all. One result per item, in order. */
+  restore(input: { items: readonly ArchivedDelivery[] }): Promise<RestoreResult[]>;
+  /** Deletes finished deliveries with their attempts, and a message with its last delivery. Answers which it took. */
+  purge(input: { ids: readonly string[] }): Promise<{ ids: readonly string[] }>;
 
   /** `missing`: an endpoint's application or source is not there. */
   insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict' | 'missing'>;
@@ -67,6 +71,8 @@ export interface Store {
   listMessages(input: MessageFilter & PageInput): Promise<Page<Message>>;
   getDelivery(input: { id: string }): Promise<Delivery | undefined>;
   listDeliveries(input: DeliveryFilter & PageInput): Promise<Page<Delivery>>;
+  /** Dead letters by owner, event type and fingerprint, in the order of their keys. */
+  listGroups(input: GroupInput): Promise<GroupPage>;
   getAttempt(input: { messageId: string; id: string }): Promise<Attempt | undefined>;
   listAttempts(input: AttemptFilter & PageInput): Promise<Page<Attempt>>;
 
@@ -257,6 +263,52 @@ export interface SelectionOutput {
   readonly more: boolean;
 }
 
+/** A dead letter with everything that it takes to bring it back. */
+export interface ArchivedDelivery {
+  readonly delivery: Delivery;
+  readonly message: Message;
+  readonly attempts: readonly Attempt[];
+}
+
+/**
+ * exists: there is a delivery of this id already, or of this message to this destination. missing: its owner is gone.
+ * conflict: another message of the owner has the same event id.
+ */
+export type RestoreResult = 'restored' | 'exists' | 'missing' | 'conflict';
+
+/**
+ * One page looks at `limit` groups and counts up to `most` in each, by an index: its cost does not grow with the number
+ * of dead letters. A group without a match in the time range is looked at and left out, so a page may be short.
+ */
+export interface GroupInput extends Pick<DeliveryFilter, 'applicationId' | 'diedAfter' | 'diedBefore'> {
+  readonly limit: number;
+  readonly most: number;
+  /** Where the page before this one ended. */
+  readonly after?: GroupKey;
+}
+
+export interface GroupKey {
+  readonly applicationId: string;
+  readonly eventType: string;
+  readonly fingerprint: string;
+}
+
+export interface DeadLetterGroup extends GroupKey {
+  /** Not more than `most`. */
+  readonly count: number;
+  /** When the first and the last of them died, within the time range. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** The last one of them. */
+  readonly example: Delivery;
+}
+
+export interface GroupPage {
+  readonly groups: readonly DeadLetterGroup[];
+  /** Where to go on from; absent when nothing is left. */
+  readonly next?: GroupKey;
+}
+
 export interface RecordTypes {
   application: Application;
   source: Source;
@@ -337,8 +389,15 @@ export interface DeliveryFilter {
   readonly states?: readonly DeliveryState[];
   readonly eventTypes?: readonly string[];
   readonly cause?: DeadCause;
+  readonly fingerprint?: string;
+  /** Text that the last error contains, in whichever case. */
+  readonly error?: string;
+  /** By the time of creation, as everywhere; exclusive. */
   readonly after?: number;
   readonly before?: number;
+  /** By the time of death, exclusive. */
+  readonly diedAfter?: number;
+  readonly diedBefore?: number;
 }
 
 export interface AttemptFilter {

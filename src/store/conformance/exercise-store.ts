@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { exerciseAccept } from './accept.ts';
 import { exerciseClaim } from './claim.ts';
 import { exerciseCounts } from './counts.ts';
+import { exerciseDeadLetters } from './dead-letters.ts';
 import { type StoreHarness, useScene } from './harness.ts';
 import { exerciseHistories } from './histories.ts';
 import { exerciseLease } from './lease.ts';
@@ -37,6 +38,7 @@ export function exerciseStore(name: string, harness: StoreHarness): void {
       exerciseRedeliver(use);
       exerciseAddDelivery(use);
       exerciseDiscard(use);
+      exerciseDeadLetters(use);
       exerciseRecords(use);
       exerciseReads(use);
       exerciseRemembered(use);

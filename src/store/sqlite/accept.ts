@@ -1,3 +1,4 @@
+import type { Message } from '../../model/index.ts';
 import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult } from '../store.ts';
 import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
@@ -63,19 +64,7 @@ function duplicate(db: Db, { message }: AcceptItem, messageId: string): AcceptRe
 
 function write(db: Db, item: AcceptItem, now: number, epoch: number | undefined, lanes: DueLanes): void {
   const { message } = item;
-  db.run(
-    INSERT_MESSAGE,
-    message.id,
-    message.applicationId,
-    message.eventId ?? null,
-    message.eventType,
-    message.channels ? JSON.stringify(message.channels) : null,
-    message.tags ? JSON.stringify(message.tags) : null,
-    message.payload,
-    message.createdAt,
-    message.headers ? JSON.stringify(message.headers) : null,
-    message.contentType ?? null,
-  );
+  insertMessage(db, message);
   for (const delivery of item.deliveries) {
     const state = delivery.state === 'leased' && epoch === undefined ? 'pending' : delivery.state;
     db.run(
@@ -96,4 +85,20 @@ function write(db: Db, item: AcceptItem, now: number, epoch: number | undefined,
     if (state === 'pending') lanes.note(delivery.destinationId, now);
   }
   if (item.remember !== undefined) remember(db, item.remember);
+}
+
+export function insertMessage(db: Db, message: Message): void {
+  db.run(
+    INSERT_MESSAGE,
+    message.id,
+    message.applicationId,
+    message.eventId ?? null,
+    message.eventType,
+    message.channels ? JSON.stringify(message.channels) : null,
+    message.tags ? JSON.stringify(message.tags) : null,
+    message.payload,
+    message.createdAt,
+    message.headers ? JSON.stringify(message.headers) : null,
+    message.contentType ?? null,
+  );
 }

@@ -1,15 +1,19 @@
 /** The port's operations as functions over a database: what a runner executes, each inside its transaction. */
 import type { Store } from '../store.ts';
 import { accept } from './accept.ts';
+
 import { claim } from './claim.ts';
 import type { Db } from './driver.ts';
 import { lease } from './lease.ts';
+import { listGroups } from './list-groups.ts';
 import { heartbeat, join, leave } from './nodes.ts';
+import { purge } from './purge.ts';
 import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
 import { record } from './record.ts';
 import { get, insert, list, remove, update } from './records.ts';
 import { release } from './release.ts';
 import { forget, recall } from './remembered.ts';
+import { restore } from './restore.ts';
 import { addDelivery, discard, redeliver } from './selection.ts';
 import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
@@ -36,6 +40,8 @@ const writes = {
   redeliver,
   addDelivery,
   discard,
+  restore,
+  purge,
   insert,
   update,
   remove,
@@ -49,6 +55,7 @@ const reads = {
   listMessages,
   getDelivery,
   listDeliveries,
+  listGroups,
   getAttempt,
   listAttempts,
   recall,

@@ -1,5 +1,5 @@
-import type { Decision, EndpointHealth } from '../../model/index.ts';
-import { healthAfter } from '../../policy/index.ts';
+import type { Attempt, Decision, EndpointHealth } from '../../model/index.ts';
+import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
 import type { ChangedEndpoint, RecordInput, RecordItem, RecordOutput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
@@ -9,6 +9,8 @@ const MOVE_ON = `
   UPDATE deliveries SET state = ?, lease_epoch = NULL, attempts = ?, schedule_attempts = ?, max_attempts = ?,
     first_attempt_at = ?, due_at = ?, updated_at = ?, reason = ?, dead_cause = ?, dead_at = ?
   WHERE id = ? AND state = 'leased' AND lease_epoch = ?`;
+// Only for what died: the way of a success carries no empty columns along.
+const DIE = MOVE_ON.replace('dead_at = ?', 'dead_at = ?, fingerprint = ?, last_error = ?');
 const INSERT_ATTEMPT = `
   INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
     started_at, duration_ms, status, error, response, response_truncated, succeeded, decision)
@@ -22,8 +24,9 @@ export function record(db: Db, input: RecordInput): RecordOutput {
     const endedAt = attempt.startedAt + attempt.durationMs;
     const next = nextState(attempt.decision, endedAt);
     const state = next.state === 'pending' ? waitingState(health.of(attempt.destinationId)) : next.state;
+    const dead = next.state === 'dead';
     const moved = db.run(
-      MOVE_ON,
+      dead ? DIE : MOVE_ON,
       state,
       attempt.number,
       item.scheduleAttempts,
@@ -34,11 +37,12 @@ export function record(db: Db, input: RecordInput): RecordOutput {
       attempt.decision.reason,
       next.deadCause,
       next.deadCause === null ? null : endedAt,
+      ...(dead ? [errorFingerprint(attempt), errorLine(attempt)] : []),
       attempt.deliveryId,
       input.epoch,
     );
     if (moved === 0) return 'lease_lost' as const;
-    insertAttempt(db, item);
+    insertAttempt(db, attempt);
     if (state === 'pending' && next.dueAt !== null) lanes.note(attempt.destinationId, next.dueAt);
     // An attempt that we broke off says nothing about the endpoint.
     if (attempt.error !== 'interrupted') health.apply(item, endedAt);
@@ -59,7 +63,7 @@ function nextState(decision: Decision, endedAt: number) {
   }
 }
 
-function insertAttempt(db: Db, { attempt }: RecordItem): void {
+export function insertAttempt(db: Db, attempt: Attempt): void {
   db.run(
     INSERT_ATTEMPT,
     attempt.id,

@@ -21,6 +21,8 @@ export interface DeliveryRow {
   reason: string;
   dead_cause: Delivery['deadCause'] | null;
   dead_at: number | null;
+  fingerprint: string | null;
+  last_error: string | null;
 }
 
 export function toDelivery(row: DeliveryRow): Delivery {
@@ -42,6 +44,8 @@ export function toDelivery(row: DeliveryRow): Delivery {
     ...(row.due_at === null ? {} : { dueAt: row.due_at }),
     ...(row.dead_cause ? { deadCause: row.dead_cause } : {}),
     ...(row.dead_at === null ? {} : { deadAt: row.dead_at }),
+    ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),
+    ...(row.last_error === null ? {} : { lastError: row.last_error }),
   };
 }
 

@@ -11,10 +11,11 @@ const BY_ID = 'SELECT id, destination_id, state FROM deliveries WHERE id = ?';
 const HAS_ENDPOINT = 'EXISTS (SELECT 1 FROM endpoints WHERE endpoints.id = destination_id)';
 const REDELIVER = `
   UPDATE deliveries SET state = ?, trigger_kind = 'manual', schedule_attempts = 0, first_attempt_at = NULL, due_at = ?,
-    updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL
+    updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL, fingerprint = NULL, last_error = NULL
   WHERE id = ? AND state <> 'leased'`;
 const DISCARD = `
-  UPDATE deliveries SET state = 'cancelled', updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL
+  UPDATE deliveries SET state = 'cancelled', updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL,
+    fingerprint = NULL, last_error = NULL
   WHERE id = ? AND state = 'dead'`;
 
 const ADD = `
