@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'store_locked'
   | 'store_unavailable'
   | 'store_too_new'
+  | 'queue_unavailable'
   | 'not_ready'
   | 'closed';
 

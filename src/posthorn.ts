@@ -4,7 +4,15 @@
  */
 import { hostname } from 'node:os';
 import { type Clock, systemClock } from './clock.ts';
-import { type Config, configuredPreset, loadConfig, type Overrides, parseStoreUrl } from './config/index.ts';
+import {
+  type Config,
+  configuredPreset,
+  loadConfig,
+  type Overrides,
+  parseRedisUrl,
+  parseStoreUrl,
+} from './config/index.ts';
+import { byStore, type Dispatch } from './dispatch/index.ts';
 import { createEngine, type Engine, type Logger, logEvent } from './engine/index.ts';
 import { PosthornError } from './errors.ts';
 import { createIds, type Ids } from './ids.ts';
@@ -42,6 +50,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   const config = loadConfig({ overrides });
   const secretBox = createSecretBox(config.secretKey);
   const guard = createAddressGuard({ allow: config.allowNetworks });
+  const dispatch = await openDispatch(config, clock);
   const store = await openStore(config.store);
   const sender = createSender({
     clock,
@@ -59,6 +68,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     svixNames,
     defaultPolicy: config.defaultPolicy,
     preset,
+    dispatch,
     nodeName: `${hostname()}, process ${process.pid}`,
     maxInFlight: config.maxInFlight,
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
@@ -102,8 +112,8 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
 }
 
 /** The command line shows the admin token at its start and asks for it by name; logs and JSON never come upon it. */
-export function withoutSecrets({ adminToken, secretKey: _, ...shown }: Config): Config {
-  const hidden = { adminToken: { value: adminToken }, secretKey: { value: undefined } };
+export function withoutSecrets({ adminToken, secretKey: _, redisUrl: __, ...shown }: Config): Config {
+  const hidden = { adminToken: { value: adminToken }, secretKey: { value: undefined }, redisUrl: { value: undefined } };
   return Object.freeze(Object.defineProperties(shown, hidden) as Config);
 }
 
@@ -112,6 +122,20 @@ async function checkSecretKey(store: Store, secretBox: SecretBox): Promise<void>
   const { items } = await store.list({ kind: 'endpoint', limit: 1, order: 'descending' });
   const [newest] = items[0]?.record.secrets ?? [];
   if (newest !== undefined) secretBox.open(newest.key);
+}
+
+async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {
+  if (config.dispatch === 'store') return byStore;
+  const location = parseRedisUrl(config.redisUrl);
+  if ('refused' in location) throw new PosthornError('config_invalid', `redisUrl ${location.refused}`);
+  // Who does not choose it does not load it.
+  const { createBullmqDispatch } = await import('./dispatch/bullmq/index.ts');
+  return createBullmqDispatch({
+    location: location.value,
+    prefix: config.redisPrefix,
+    clock,
+    maxInFlight: config.maxInFlight,
+  });
 }
 
 function openStore(url: string): Promise<Store> {

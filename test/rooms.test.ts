@@ -31,7 +31,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
   store: { rooms: ['model', 'errors'], node: [] },
   'store/sqlite': { rooms: ['store', 'model', 'policy', 'errors'], packages: ['@photostructure/sqlite'] },
   outbound: { rooms: ['model', 'errors', 'clock'], packages: ['undici', 'ipaddr.js'] },
-  engine: { rooms: ['model', 'policy', 'signing', 'outbound', 'store', ...FOUNDATION] },
+  dispatch: { rooms: [], types: ['model'], node: [] },
+  'dispatch/bullmq': { rooms: ['dispatch', 'errors', 'clock'], types: ['config'], packages: ['bullmq', 'ioredis'] },
+  engine: { rooms: ['model', 'policy', 'signing', 'outbound', 'store', 'dispatch', ...FOUNDATION] },
   resources: {
     rooms: ['model', 'policy', 'signing', 'outbound', 'store', 'engine', ...FOUNDATION],
     packages: ['ajv', 'ajv-formats'],

@@ -32,6 +32,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   store_locked: 503,
   store_unavailable: 503,
   store_too_new: 503,
+  queue_unavailable: 503,
   not_ready: 503,
   closed: 503,
 };

@@ -16,7 +16,9 @@ export function eventLine(event: EngineEvent, now: number): string | undefined {
     case 'fenced':
       return terminalLine(now, 'this node lost its lease (did the machine sleep?) and has joined again');
     case 'trouble':
-      return terminalLine(now, `the store failed: ${describeError(event.error)}; it is tried again`);
+      return terminalLine(now, `something failed on our side: ${describeError(event.error)}; it is tried again`);
+    case 'restored':
+      return terminalLine(now, event.what);
     case 'cycle':
       return undefined;
   }

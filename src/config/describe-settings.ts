@@ -15,6 +15,6 @@ export function describeSettings(config?: Config): string {
 
 function show(setting: Setting<unknown>, value: unknown): string {
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return '(not set)';
-  if (setting.secret) return '(set, not shown)';
+  if (setting.secret && value !== setting.fallback) return '(set, not shown)';
   return Array.isArray(value) ? value.join(',') : String(value);
 }

@@ -8,5 +8,6 @@
 export { configuredPreset } from './configured-preset.ts';
 export { describeSettings } from './describe-settings.ts';
 export { type Environment, loadConfig, type Overrides } from './load.ts';
+export { parseRedisUrl, type RedisLocation } from './redis-url.ts';
 export type { Config, LogLevel } from './schema.ts';
 export { parseStoreUrl, type StoreLocation } from './store-url.ts';

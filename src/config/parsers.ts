@@ -56,6 +56,12 @@ export const networks: Parser<readonly string[]> = (text) => {
   };
 };
 
+/** What keys in Redis begin with. Without one {tag} a cluster would spread a queue's keys over nodes and refuse them. */
+export const redisPrefix: Parser<string> = (text) =>
+  /^[A-Za-z0-9._-]*\{[A-Za-z0-9._-]+\}[A-Za-z0-9._-]*$/.test(text)
+    ? { value: text }
+    : { refused: 'must be letters, digits and . _ - with one part in braces, such as {posthorn} or {staging-posthorn}' };
+
 function isNetwork(cidr: string): boolean {
   const [, address = '', prefix] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(cidr) ?? [];
   const version = isIP(address);

@@ -1,10 +1,12 @@
 /** The settings. This table is the only place that knows a variable's name, its default and what it may be. */
 import { PRESET_NAMES, type PresetName } from '../policy/index.ts';
-import { bearerToken, hostName, networks, oneOf, type Parser, secretText, wholeNumber } from './parsers.ts';
+import { bearerToken, hostName, networks, oneOf, type Parser, redisPrefix, secretText, wholeNumber } from './parsers.ts';
+import { parseRedisUrl } from './redis-url.ts';
 import { parseStoreUrl } from './store-url.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+export const DISPATCHES = ['store', 'bullmq'] as const;
 
 /** Frozen, with every value checked. */
 export interface Config {
@@ -12,6 +14,11 @@ export interface Config {
   readonly port: number;
   /** A store URL; `parseStoreUrl` takes it apart. */
   readonly store: string;
+  /** How due work reaches a worker. */
+  readonly dispatch: (typeof DISPATCHES)[number];
+  /** `parseRedisUrl` takes it apart. May hold a password. */
+  readonly redisUrl: string;
+  readonly redisPrefix: string;
   readonly adminToken: string | undefined;
   readonly secretKey: string | undefined;
   readonly allowNetworks: readonly string[];
@@ -58,6 +65,28 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
       const parsed = parseStoreUrl(text);
       return 'refused' in parsed ? parsed : { value: text };
     },
+  },
+  dispatch: {
+    env: 'POSTHORN_DISPATCH',
+    fallback: 'store',
+    doc: 'How due work reaches a worker: store (nothing else is needed), or bullmq (jobs in Redis, for many machines).',
+    parse: oneOf(DISPATCHES),
+  },
+  redisUrl: {
+    env: 'POSTHORN_REDIS_URL',
+    fallback: 'redis://127.0.0.1:6379',
+    doc: 'Redis for bullmq: redis://user:password@host:port/database, rediss:// with TLS; host:port,host:port or ?cluster for a cluster.',
+    secret: true,
+    parse(text) {
+      const parsed = parseRedisUrl(text);
+      return 'refused' in parsed ? parsed : { value: text };
+    },
+  },
+  redisPrefix: {
+    env: 'POSTHORN_REDIS_PREFIX',
+    fallback: '{posthorn}',
+    doc: 'What the keys in Redis begin with, with a {tag} that keeps them on one node of a cluster.',
+    parse: redisPrefix,
   },
   adminToken: {
     env: 'POSTHORN_ADMIN_TOKEN',

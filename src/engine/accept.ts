@@ -1,5 +1,6 @@
 /** Accept: choose the destinations, commit the message with its deliveries, hand what is leased straight to its lane. */
 import type { Clock } from '../clock.ts';
+import type { Dispatch } from '../dispatch/index.ts';
 import { PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Message } from '../model/index.ts';
@@ -7,7 +8,7 @@ import type { AcceptItem, AcceptResult, NewDelivery, Store } from '../store/inde
 import { Batcher } from './batcher.ts';
 import type { Audience, Directory, Target } from './directory.ts';
 import type { Publication, Published } from './engine.ts';
-import type { Handlers } from './handling.ts';
+import { type Handlers, isHandler } from './handling.ts';
 import type { Lanes } from './lanes.ts';
 
 export interface AcceptorOptions {
@@ -17,6 +18,7 @@ export interface AcceptorOptions {
   readonly directory: Directory;
   readonly lanes: Lanes;
   readonly handlers: Handlers;
+  readonly dispatch: Dispatch;
   readonly epoch: () => number;
   readonly onHandedOff: () => void;
   readonly onFenced: () => void;
@@ -103,19 +105,24 @@ export class Acceptor {
   #firstState(target: Target): NewDelivery['state'] {
     if (target.health.status !== 'active') return 'held';
     if (!this.#isMine(target.endpoint.id)) return 'pending';
+    if (this.#isCarried(target.endpoint.id)) return 'pending';
     return this.#options.lanes.reserve(target.endpoint) ? 'leased' : 'pending';
   }
 
   /** A handler's deliveries are for the nodes that have the function. */
   #isMine(destinationId: string): boolean {
-    return !destinationId.startsWith('hdl_') || this.#options.handlers.has(destinationId);
+    return !isHandler(destinationId) || this.#options.handlers.has(destinationId);
+  }
+
+  #isCarried(destinationId: string): boolean {
+    return this.#options.dispatch.carries && !isHandler(destinationId);
   }
 
   #handOff(item: AcceptItem, epoch: number, fenced: boolean): void {
     const { lanes } = this.#options;
     const { message } = item;
     for (const { id, destinationId, state } of item.deliveries) {
-      if (state === 'pending' && this.#isMine(destinationId)) lanes.setHasMore(destinationId, true);
+      if (state === 'pending') this.#leave(id, destinationId, message);
       if (state !== 'leased') continue;
       if (fenced) {
         lanes.unreserve(destinationId);
@@ -141,6 +148,12 @@ export class Acceptor {
         },
       });
     }
+  }
+
+  #leave(deliveryId: string, destinationId: string, { createdAt }: Message): void {
+    const { dispatch, lanes } = this.#options;
+    if (this.#isCarried(destinationId)) dispatch.offer([{ deliveryId, destinationId, attempts: 0, dueAt: createdAt }]);
+    else if (this.#isMine(destinationId)) lanes.setHasMore(destinationId, true);
   }
 
   #unreserve(item: AcceptItem): void {

@@ -1,5 +1,6 @@
 /** The engine put together: accept → lanes → worker → record, with the duties around them. */
 import { type Clock, sleep } from '../clock.ts';
+import { byStore, type Dispatch } from '../dispatch/index.ts';
 import { PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
@@ -11,11 +12,13 @@ import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
 import { Directory, type Target } from './directory.ts';
 import type { Engine, EngineEvent } from './engine.ts';
-import { type Handlers, NO_HANDLERS } from './handling.ts';
+import { type Handlers, isHandler, NO_HANDLERS } from './handling.ts';
+import type { Job, JobEnd } from './lane.ts';
 import { Lanes } from './lanes.ts';
 import { Lease } from './lease.ts';
 import { createReaper } from './reap.ts';
 import { createSweeper } from './sweep.ts';
+import { Taker } from './take.ts';
 import { Worker } from './worker.ts';
 
 export interface EngineOptions {
@@ -28,6 +31,8 @@ export interface EngineOptions {
   readonly preset: (name: string) => Policy | undefined;
   /** Who this node is, for a person. */
   readonly nodeName: string;
+  /** How due work reaches this node; by the store without it. */
+  readonly dispatch?: Dispatch;
   readonly svixNames?: boolean;
   /** The functions of this process that take received events; none without it. */
   readonly handlers?: Handlers;
@@ -40,9 +45,12 @@ const DEFAULT_LEASE_MS = 10_000;
 const DEFAULT_MAX_IN_FLIGHT = 1024;
 const DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT = 64;
 const DEFAULT_GRACE_MS = 20_000;
+/** At a stop, how long a queue may take to hear how its jobs ended. */
+const DISPATCH_GRACE_MS = 2000;
 
 export function createEngine(options: EngineOptions): Engine {
-  const { store, clock, handlers = NO_HANDLERS } = options;
+  const { store, clock, dispatch = byStore, handlers = NO_HANDLERS } = options;
+  const maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
   const listeners = new Set<(event: EngineEvent) => void>();
   const emit = (event: EngineEvent) => {
     for (const listener of listeners) {
@@ -62,12 +70,15 @@ export function createEngine(options: EngineOptions): Engine {
 
   const lanes: Lanes = new Lanes({
     clock,
-    maxInFlight: options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT,
+    maxInFlight,
     laneCeiling: options.maxInFlightPerEndpoint ?? DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT,
     start(job) {
       // What was leased under a lost epoch is somebody else's by now.
-      if (job.epoch === lease.epoch) void worker.work(job).catch(onTrouble);
-      else queueMicrotask(() => lanes.finish(job, true));
+      if (job.epoch === lease.epoch) void seeOff(job, worker.work(job));
+      else {
+        queueMicrotask(() => lanes.finish(job, true));
+        job.onEnd?.({ kind: 'lost' });
+      }
     },
     onHungry: () => claimer.ask(),
   });
@@ -79,7 +90,7 @@ export function createEngine(options: EngineOptions): Engine {
     onFinished: (job, succeeded) => lanes.finish(job, succeeded),
     onRecorded,
     onEndpoints,
-    onReleased: () => claimer.ask(),
+    onReleased: () => claimer.look(),
     onTrouble,
   });
   const acceptor = new Acceptor({
@@ -87,6 +98,7 @@ export function createEngine(options: EngineOptions): Engine {
     directory,
     handlers,
     lanes,
+    dispatch,
     epoch,
     onHandedOff: () => cycle.claimed(1),
     onFenced,
@@ -98,12 +110,24 @@ export function createEngine(options: EngineOptions): Engine {
     directory,
     handlers,
     epoch,
+    graceMs: () => (dispatch.carries ? dispatch.graceMs : 0),
     onClaimed: (count) => cycle.claimed(count),
     onFenced,
     onTrouble,
   });
+  const taker = new Taker({
+    store,
+    clock,
+    lanes,
+    directory,
+    epoch,
+    maxWaiting: maxInFlight,
+    onTaken: () => cycle.claimed(1),
+    onFenced,
+    onTrouble,
+  });
   const reaper = createReaper({ store, clock, worker, epoch, onTrouble });
-  const sweeper = createSweeper({ store, clock, onMoved: () => claimer.ask(), onTrouble });
+  const sweeper = createSweeper({ store, clock, onMoved: () => claimer.look(), onTrouble });
   const lease: Lease = new Lease({
     store,
     clock,
@@ -121,12 +145,34 @@ export function createEngine(options: EngineOptions): Engine {
   });
   let state: 'new' | 'running' | 'stopped' = 'new';
 
-  function onRecorded(item: RecordItem, target: Target): void {
-    const { attempt } = item;
+  /** Whoever handed a job out learns how it ended. */
+  async function seeOff(job: Job, ending: Promise<JobEnd>): Promise<void> {
+    try {
+      const end = await ending;
+      job.onEnd?.(end);
+    } catch (error) {
+      onTrouble(error);
+      job.onEnd?.({ kind: 'lost' });
+    }
+  }
+
+  async function giveBackWaiting(): Promise<void> {
+    await Promise.all(lanes.drain().map((job) => seeOff(job, worker.release(job))));
+  }
+
+  function onRecorded(job: Job, { attempt, scheduleAttempts }: RecordItem, target: Target): void {
     const { decision } = attempt;
-    if (decision.kind === 'retry') claimer.askAt(attempt.startedAt + attempt.durationMs + decision.delayMs);
+    if (decision.kind === 'retry') {
+      const dueAt = attempt.startedAt + attempt.durationMs + decision.delayMs;
+      if (!dispatch.carries || isHandler(job.delivery.destinationId)) claimer.askAt(dueAt);
+      // What a queue handed out stays its own: it hears of the retry when the job ends.
+      else if (job.onEnd === undefined) {
+        const { id: deliveryId, destinationId } = job.delivery;
+        dispatch.offer([{ deliveryId, destinationId, attempts: attempt.number, dueAt }]);
+      }
+    }
     cycle.decided(decision.kind);
-    emit({ kind: 'attempt', attempt, maxAttempts: target.maxAttempts, scheduleAttempts: item.scheduleAttempts });
+    emit({ kind: 'attempt', attempt, maxAttempts: target.maxAttempts, scheduleAttempts });
   }
 
   function onEndpoints(endpoints: RecordOutput['endpoints']): void {
@@ -143,7 +189,7 @@ export function createEngine(options: EngineOptions): Engine {
   function wake(): void {
     sweeper.ask();
     reaper.ask();
-    claimer.ask();
+    claimer.look();
   }
 
   return {
@@ -151,21 +197,34 @@ export function createEngine(options: EngineOptions): Engine {
       if (state !== 'new') return;
       await lease.start();
       state = 'running';
+      await dispatch.start({
+        take: (work) => taker.take(work),
+        onChange: () => claimer.look(),
+        onTrouble,
+        onRestored: (what) => emit({ kind: 'restored', what }),
+      });
       wake();
     },
     async stop(graceMs = DEFAULT_GRACE_MS) {
       if (state !== 'running') return;
       state = 'stopped';
       lanes.stop();
-      const duties = Promise.all([claimer.stop(), reaper.stop(), sweeper.stop(), acceptor.idle()]);
+      const giveUp = new AbortController();
+      const dispatched = dispatch.stop(giveUp.signal).catch(onTrouble);
+      const duties = Promise.all([claimer.stop(), reaper.stop(), sweeper.stop(), acceptor.idle(), taker.stop()]);
       if (graceMs > 0) await Promise.race([Promise.all([duties, lanes.empty()]), sleep(clock, graceMs)]);
       worker.cutOff();
       await lanes.empty();
-      const released = Promise.all(lanes.drain().map((job) => worker.release(job)));
+      const released = giveBackWaiting();
       if (graceMs > 0) await Promise.race([Promise.all([duties, released, worker.idle()]), sleep(clock, graceMs)]);
       worker.abandon();
       await Promise.all([duties, released]).catch(onTrouble);
+      // What was being leased when the lanes were emptied.
+      await giveBackWaiting();
       await worker.idle();
+      await Promise.race([dispatched, sleep(clock, DISPATCH_GRACE_MS)]);
+      giveUp.abort();
+      await dispatched;
       cycle.stop();
       await lease.stop().catch(onTrouble);
     },

@@ -63,5 +63,7 @@ export type EngineEvent =
     }
   /** This node's lease was lost and it has joined again. */
   | { readonly kind: 'fenced' }
-  /** The store did not do what it was asked, or a listener threw; the engine goes on. */
-  | { readonly kind: 'trouble'; readonly error: unknown };
+  /** The store or the queue did not do what it was asked, or a listener threw; the engine goes on. */
+  | { readonly kind: 'trouble'; readonly error: unknown }
+  /** What was reported as trouble is over. */
+  | { readonly kind: 'restored'; readonly what: string };

@@ -29,3 +29,8 @@ export const NO_HANDLERS: Handlers = {
   has: () => false,
   handle: () => Promise.reject(new Error('this process has no handlers')),
 };
+
+/** Whether a destination is a function of some process, rather than a URL that every node can reach. */
+export function isHandler(destinationId: string): boolean {
+  return destinationId.startsWith('hdl_');
+}

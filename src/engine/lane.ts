@@ -5,6 +5,7 @@
  * The limit finds itself: it starts small, grows by one with every success and halves with every failure. A dead
  * endpoint holds one slot, a fast one as many as it can use.
  */
+import type { Attempt } from '../model/index.ts';
 import type { ClaimedDelivery } from '../store/index.ts';
 import type { Received } from './handling.ts';
 
@@ -14,7 +15,21 @@ export interface Job {
   readonly epoch: number;
   /** Known when the message was accepted a moment ago; read from the store where it is needed and not known. */
   readonly received?: Received;
+  /** Called once, when nothing more will be done with it here: for who handed it out. */
+  readonly onEnd?: (end: JobEnd) => void;
 }
+
+export type JobEnd =
+  | {
+      readonly kind: 'recorded';
+      readonly attempt: Attempt;
+      readonly scheduleAttempts: number;
+      readonly maxAttempts: number;
+    }
+  /** Given back: nothing was sent. */
+  | { readonly kind: 'released' }
+  /** The lease is another node's, or ends with this process. */
+  | { readonly kind: 'lost' };
 
 const FIRST_LIMIT = 4;
 /** Deliveries leased per request that may be in flight: with fewer, a fast endpoint waits for the disk. */
@@ -61,6 +76,11 @@ export class Lane {
    */
   get directRoom(): number {
     return this.hasMore ? Math.max(0, this.room - this.#capacity / 2) : this.room;
+  }
+
+  /** Whether one more could start now, were it leased. */
+  get hasSlot(): boolean {
+    return !this.isPaced && this.#inFlight + this.#reserved + this.#waiting.length < this.#limit;
   }
 
   /** Worth a claim: a good part of the room is free, so that a busy lane claims in batches and an idle one at once. */

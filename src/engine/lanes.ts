@@ -66,6 +66,19 @@ export class Lanes {
     return true;
   }
 
+  /**
+   * Promises a place to a delivery that a queue handed out; false when it must wait its turn in the store. With `mayWait`
+   * false it must be able to start at once.
+   */
+  admit(destinationId: string, mayWait: boolean): boolean {
+    const lane = this.#lane(destinationId);
+    if (lane.directRoom < 1 || this.nodeRoom === 0 || !this.hasMemory) return false;
+    if (!mayWait && !(lane.hasSlot && this.#hasSlotFor(lane))) return false;
+    lane.reserve();
+    this.#active.add(lane);
+    return true;
+  }
+
   /** Takes over what the endpoint asks for: its own limit of requests at once, and a second. */
   configure({ id, maxInFlight, rateLimit }: LaneSettings): Lane {
     const lane = this.#lane(id);
@@ -141,6 +154,11 @@ export class Lanes {
       this.#active.add(lane);
     }
     return [...hungry, ...full];
+  }
+
+  /** How many more deliveries may be leased for a lane. */
+  roomOf(destinationId: string): number {
+    return this.hasMemory ? Math.min(this.#lane(destinationId).room, this.nodeRoom) : 0;
   }
 
   /** Starts nothing more. */

@@ -29,6 +29,9 @@ export function logEvent(logger: Logger, event: EngineEvent): void {
     case 'trouble':
       logger.error({ error: describeError(event.error) }, 'something failed on our side; the engine goes on');
       break;
+    case 'restored':
+      logger.info({}, event.what);
+      break;
   }
 }
 

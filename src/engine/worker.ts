@@ -8,7 +8,7 @@ import { Batcher } from './batcher.ts';
 import { conclude, type DeliverOptions, handle, interrupted, send, unexpected } from './deliver.ts';
 import type { Directory, Target } from './directory.ts';
 import type { Received } from './handling.ts';
-import type { Job } from './lane.ts';
+import type { Job, JobEnd } from './lane.ts';
 import { persist } from './persist.ts';
 
 export interface WorkerOptions extends DeliverOptions {
@@ -16,7 +16,7 @@ export interface WorkerOptions extends DeliverOptions {
   readonly directory: Directory;
   /** The attempt is over: its slot may go to the next job. */
   readonly onFinished: (job: Job, succeeded: boolean) => void;
-  readonly onRecorded: (item: RecordItem, target: Target) => void;
+  readonly onRecorded: (job: Job, item: RecordItem, target: Target) => void;
   readonly onEndpoints: (endpoints: RecordOutput['endpoints']) => void;
   readonly onReleased: () => void;
   readonly onTrouble: (error: unknown) => void;
@@ -37,7 +37,7 @@ export class Worker {
     this.#releases = new Batcher(MAX_RECORDS_PER_COMMIT, (jobs) => this.#release(jobs));
   }
 
-  async work(job: Job): Promise<void> {
+  async work(job: Job): Promise<JobEnd> {
     const target = this.#known(job) ?? (await this.#target(job).catch((error) => this.#drop(job, error)));
     if (target === undefined || !this.#canMake(target)) {
       this.#options.onFinished(job, true);
@@ -46,7 +46,7 @@ export class Worker {
     const received = target.forwardAs && (await this.#received(job).catch((error) => this.#drop(job, error)));
     const startedAt = this.#options.clock.now();
     const outcome = await this.#attempt(job, target, received, startedAt).catch(unexpected);
-    await this.#finish(job, target, startedAt, outcome, true);
+    return this.#finish(job, target, startedAt, outcome, true);
   }
 
   #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Promise<Outcome> {
@@ -60,16 +60,17 @@ export class Worker {
   }
 
   /** Ends a job that another process broke off. */
-  async interrupt(job: Job, message: string): Promise<void> {
+  async interrupt(job: Job, message: string): Promise<JobEnd> {
     const target = this.#known(job) ?? (await this.#target(job));
     if (target === undefined) return this.release(job);
-    await this.#finish(job, target, this.#options.clock.now(), interrupted(message), false);
+    return this.#finish(job, target, this.#options.clock.now(), interrupted(message), false);
   }
 
   /** Gives a job back that was never sent. */
-  async release(job: Job): Promise<void> {
+  async release(job: Job): Promise<JobEnd> {
     await this.#releases.add(job);
     this.#options.onReleased();
+    return { kind: 'released' };
   }
 
   /** Resolves when all that was concluded is written. */
@@ -87,11 +88,14 @@ export class Worker {
     this.#giveUp.abort();
   }
 
-  async #finish(job: Job, target: Target, startedAt: number, outcome: Outcome, heldSlot: boolean): Promise<void> {
+  async #finish(job: Job, target: Target, startedAt: number, outcome: Outcome, heldSlot: boolean): Promise<JobEnd> {
     const item = conclude(job, target, startedAt, outcome, this.#options);
     if (heldSlot) this.#options.onFinished(job, item.attempt.decision.kind === 'delivered');
     const result = await this.#records.add({ epoch: job.epoch, item });
-    if (result === 'recorded') this.#options.onRecorded(item, target);
+    if (result === 'lease_lost') return { kind: 'lost' };
+    this.#options.onRecorded(job, item, target);
+    const { attempt, scheduleAttempts } = item;
+    return { kind: 'recorded', attempt, scheduleAttempts, maxAttempts: target.maxAttempts };
   }
 
   #known({ delivery }: Job): Target | undefined {

@@ -1,0 +1,141 @@
+import { Queue, Worker } from 'bullmq';
+import type { Clock } from '../../clock.ts';
+import type { RedisLocation } from '../../config/index.ts';
+import { describeError, PosthornError } from '../../errors.ts';
+import type { Dispatch, Hands, Work } from '../dispatch.ts';
+import { connect, type RedisClient } from './connect.ts';
+import { type JobData, type JobResult, QUEUE_NAME, toJob } from './job.ts';
+import { createJobRunner } from './job-runner.ts';
+import { Offers } from './offers.ts';
+
+export interface BullmqOptions {
+  readonly location: RedisLocation;
+  /** What the keys begin with; hash-tagged, so that a cluster keeps them on one node. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  /** Requests that the node may have under way. */
+  readonly maxInFlight: number;
+}
+
+const GRACE_MS = 5000;
+/** A node that dies is found out by its lease long before; a stalled job that comes back ends at once. */
+const LOCK_MS = 30_000;
+const STALLS_ALLOWED = 1000;
+const RETRY_COMMAND_MS = 500;
+/** Jobs that are being leased or settled hold a place too, for a moment. */
+const IN_PASSING = 256;
+const REPORT_EVERY_MS = 60_000;
+
+export function createBullmqDispatch(options: BullmqOptions): Dispatch {
+  const { clock, location, prefix, maxInFlight } = options;
+  const closed = new AbortController();
+  let producer: RedisClient | undefined;
+  let workerClient: RedisClient | undefined;
+  let queue: Queue<JobData, JobResult> | undefined;
+  let worker: Worker<JobData, JobResult> | undefined;
+  let hands: Hands | undefined;
+  let lastError = 'the connection was closed';
+  const offers = new Offers({ clock, add, onUp, onAway });
+
+  async function add(work: readonly Work[]): Promise<void> {
+    const ready = await readyQueue();
+    const now = clock.now();
+    if (work.length > 0) await ready.addBulk(work.map((each) => toJob(each, now)));
+  }
+
+  /** BullMQ gives a queue one chance to become ready: one whose connection broke meanwhile is made anew. */
+  async function readyQueue(): Promise<Queue<JobData, JobResult>> {
+    if (producer === undefined) throw new Error('not started');
+    await producer.ping();
+    if (queue !== undefined) return queue;
+    const fresh = new Queue<JobData, JobResult>(QUEUE_NAME, { connection: producer, prefix });
+    fresh.on('error', noteError);
+    try {
+      await fresh.waitUntilReady();
+    } catch (error) {
+      await fresh.close().catch(noteError);
+      throw error;
+    }
+    queue = fresh;
+    return fresh;
+  }
+
+  let wasAway = false;
+
+  function onUp(): void {
+    hands?.onChange();
+    if (wasAway) hands?.onRestored('Redis is back: deliveries go through the queue again');
+  }
+
+  function onAway(reason: string): void {
+    wasAway = true;
+    hands?.onChange();
+    // Without the cause: a client's error may carry the password of its AUTH.
+    const message = `Redis is away (${reason}). Until it is back, deliveries go on through the store alone.`;
+    hands?.onTrouble(new PosthornError('queue_unavailable', message));
+  }
+
+  function noteError(error: unknown): void {
+    lastError = describeError(error);
+  }
+
+  let reportedAt = Number.NEGATIVE_INFINITY;
+
+  /** What fails because Redis is away or has forgotten a job is known or harmless; anything else is said now and then. */
+  function onWorkerError(error: Error & { code?: unknown }): void {
+    noteError(error);
+    const forgotten = typeof error.code === 'number';
+    if (forgotten || !offers.isUp || clock.now() < reportedAt + REPORT_EVERY_MS) return;
+    reportedAt = clock.now();
+    hands?.onTrouble(new PosthornError('queue_unavailable', `A worker of the queue failed: ${error.message}`));
+  }
+
+  return {
+    graceMs: GRACE_MS,
+    get carries() {
+      return offers.isUp;
+    },
+    async start(given) {
+      hands = given;
+      const client = connect(location, 'producer', closed.signal);
+      producer = client;
+      client.on('error', noteError);
+      client.on('ready', () => offers.connected());
+      client.on('close', () => offers.lost(lastError));
+      const firstTry = new Promise<void>((resolve) => {
+        client.once('ready', resolve);
+        client.once('close', resolve);
+      });
+      workerClient = connect(location, 'worker', closed.signal);
+      workerClient.on('error', noteError);
+      worker = new Worker(QUEUE_NAME, createJobRunner({ hands: given, offer: (work) => offers.offer(work) }), {
+        connection: workerClient,
+        prefix,
+        concurrency: 2 * maxInFlight + IN_PASSING,
+        lockDuration: LOCK_MS,
+        maxStalledCount: STALLS_ALLOWED,
+        runRetryDelay: RETRY_COMMAND_MS,
+      });
+      worker.on('error', onWorkerError);
+      await firstTry;
+      await offers.settled();
+    },
+    offer(work) {
+      offers.offer(work);
+    },
+    async stop(giveUp) {
+      const ended = worker?.close().catch(noteError);
+      await Promise.race([ended, aborted(giveUp)]);
+      closed.abort();
+      await Promise.race([offers.stop(), aborted(giveUp)]);
+      await queue?.close().catch(noteError);
+      producer?.disconnect();
+      workerClient?.disconnect();
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

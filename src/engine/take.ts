@@ -1,0 +1,113 @@
+/** Take: lease the deliveries that a queue hands out by their ids, and tell it what became of each. */
+import type { Clock } from '../clock.ts';
+import type { Hands, Taken } from '../dispatch/index.ts';
+import type { ClaimedDelivery, Store } from '../store/index.ts';
+import { Batcher } from './batcher.ts';
+import { configureLanes } from './configure-lanes.ts';
+import type { Directory } from './directory.ts';
+import type { JobEnd } from './lane.ts';
+import type { Lanes } from './lanes.ts';
+
+export interface TakerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly lanes: Lanes;
+  readonly directory: Directory;
+  readonly epoch: () => number;
+  /** How many may wait in their lanes; beyond it only what can start at once is taken. */
+  readonly maxWaiting: number;
+  readonly onTaken: () => void;
+  readonly onFenced: () => void;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+const MAX_LEASES_PER_COMMIT = 1000;
+/** A fenced node joins again within a moment, and a store in trouble is not hammered. */
+const PAUSE_MS = 1000;
+
+type Leased = { readonly delivery: ClaimedDelivery; readonly epoch: number } | 'none' | 'fenced';
+
+export class Taker {
+  readonly #options: TakerOptions;
+  readonly #leases: Batcher<string, Leased>;
+  #taken = 0;
+  #stopped = false;
+
+  constructor(options: TakerOptions) {
+    this.#options = options;
+    this.#leases = new Batcher(MAX_LEASES_PER_COMMIT, (ids) => this.#lease(ids));
+  }
+
+  async take({ deliveryId, destinationId }: Parameters<Hands['take']>[0]): Promise<Taken> {
+    const { lanes } = this.#options;
+    if (this.#stopped) return this.#later(0);
+    if (!lanes.admit(destinationId, this.#taken < this.#options.maxWaiting)) {
+      lanes.setHasMore(destinationId, true);
+      return { kind: 'left' };
+    }
+    this.#taken += 1;
+    try {
+      const leased = await this.#leases.add(deliveryId).catch((error) => this.#failed(error));
+      if (typeof leased === 'string') {
+        lanes.unreserve(destinationId);
+        return leased === 'fenced' ? this.#later(PAUSE_MS) : await this.#whyNot(deliveryId);
+      }
+      this.#options.onTaken();
+      return this.#toTaken(await new Promise((onEnd) => lanes.startReserved({ ...leased, onEnd })));
+    } finally {
+      this.#taken -= 1;
+    }
+  }
+
+  /** Takes nothing more; resolves when what is being leased has reached its lane. */
+  stop(): Promise<void> {
+    this.#stopped = true;
+    return this.#leases.idle();
+  }
+
+  #toTaken(end: JobEnd): Taken {
+    switch (end.kind) {
+      case 'recorded':
+        return end;
+      case 'released':
+        return this.#later(0);
+      case 'lost':
+        return { kind: 'gone' };
+    }
+  }
+
+  async #lease(ids: readonly string[]): Promise<Leased[]> {
+    const epoch = this.#options.epoch();
+    const { fenced, deliveries } = await this.#options.store.lease({ epoch, now: this.#options.clock.now(), ids });
+    if (fenced) this.#options.onFenced();
+    await configureLanes(deliveries, this.#options);
+    const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
+    return ids.map((id) => {
+      const delivery = byId.get(id);
+      if (delivery === undefined) return fenced ? 'fenced' : 'none';
+      // Two jobs for one delivery may come in one batch: the first has it.
+      byId.delete(id);
+      return { delivery, epoch };
+    });
+  }
+
+  async #whyNot(deliveryId: string): Promise<Taken> {
+    try {
+      const delivery = await this.#options.store.getDelivery({ id: deliveryId });
+      const isEarly = delivery?.state === 'pending' && (delivery.dueAt ?? 0) > this.#options.clock.now();
+      return isEarly ? { kind: 'later', dueAt: delivery.dueAt ?? 0 } : { kind: 'gone' };
+    } catch (error) {
+      this.#options.onTrouble(error);
+      return this.#later(PAUSE_MS);
+    }
+  }
+
+  #failed(error: unknown): 'fenced' {
+    this.#options.onTrouble(error);
+    return 'fenced';
+  }
+
+  #later(pauseMs: number): Taken {
+    return { kind: 'later', dueAt: this.#options.clock.now() + pauseMs };
+  }
+}
