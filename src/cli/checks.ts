@@ -8,6 +8,7 @@ import { type Config, loadConfig, parseStoreUrl } from '../config/index.ts';
 import { describeError } from '../errors.ts';
 import { formatDuration } from '../policy/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
+import { checkRedis } from './check-redis.ts';
 import { readPackageFile } from './package-file.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -31,6 +32,7 @@ export async function* runChecks(terminal: Terminal): AsyncGenerator<Finding> {
   }
   yield good('configuration', 'every setting is allowed (`posthorn config` lists them)');
   yield* checkStore(config.store);
+  yield* checkRedis(config);
   yield await checkPort(config.host, config.port);
   yield checkGuard(config.allowNetworks);
   yield checkSecretKey(config.secretKey);

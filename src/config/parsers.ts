@@ -60,7 +60,9 @@ export const networks: Parser<readonly string[]> = (text) => {
 export const redisPrefix: Parser<string> = (text) =>
   /^[A-Za-z0-9._-]*\{[A-Za-z0-9._-]+\}[A-Za-z0-9._-]*$/.test(text)
     ? { value: text }
-    : { refused: 'must be letters, digits and . _ - with one part in braces, such as {posthorn} or {staging-posthorn}' };
+    : {
+        refused: 'must be letters, digits and . _ - with one part in braces, such as {posthorn} or {staging-posthorn}',
+      };
 
 function isNetwork(cidr: string): boolean {
   const [, address = '', prefix] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(cidr) ?? [];

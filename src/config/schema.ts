@@ -1,6 +1,15 @@
 /** The settings. This table is the only place that knows a variable's name, its default and what it may be. */
 import { PRESET_NAMES, type PresetName } from '../policy/index.ts';
-import { bearerToken, hostName, networks, oneOf, type Parser, redisPrefix, secretText, wholeNumber } from './parsers.ts';
+import {
+  bearerToken,
+  hostName,
+  networks,
+  oneOf,
+  type Parser,
+  redisPrefix,
+  secretText,
+  wholeNumber,
+} from './parsers.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import { parseStoreUrl } from './store-url.ts';
 
