@@ -39,6 +39,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['ajv', 'ajv-formats'],
   },
   inbound: { rooms: ['model', 'engine', ...FOUNDATION] },
+  'inbound/providers': { rooms: ['policy', 'signing', 'errors'], node: ['node:crypto', 'node:tls', 'node:zlib'] },
   api: {
     rooms: ['resources', 'model', 'policy', ...FOUNDATION],
     types: ['engine', 'store'],

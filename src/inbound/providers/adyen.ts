@@ -1,0 +1,132 @@
+import { invalid } from '../../errors.ts';
+import { defineProvider } from './define-provider.ts';
+import { DAY_MS } from './durations.ts';
+import { decode } from './encoded.ts';
+import { hmacKeys, isHmac, signHmac } from './hmac.ts';
+import { batchId, inboundEvent } from './inbound-event.ts';
+import { at, isObject, type Json, objectBody, parseObject, textAt } from './json-body.ts';
+import type { InboundRequest } from './provider.ts';
+import { all, type SettingValues } from './settings.ts';
+import { parseTimestamp } from './timestamp.ts';
+import { refused, VERIFIED } from './verdict.ts';
+
+/** Adyen sends one item in a JSON webhook; the format allows more. */
+const MOST_ITEMS = 100;
+
+export const adyen = defineProvider({
+  name: 'adyen',
+  title: 'Adyen',
+  doc: 'additionalData.hmacSignature in each item: HMAC-SHA256 over eight of its fields, which are all that is signed',
+  settings: {
+    hmacKey: {
+      doc: 'the HMAC key of the standard webhook, hex digits, from the Customer Area',
+      required: true,
+      secret: true,
+      list: true,
+    },
+  },
+  // Retried for up to 30 days (docs.adyen.com, Handle webhook events).
+  dedupeForMs: 31 * DAY_MS,
+  accepted: { status: 200, headers: { 'content-type': 'text/plain' }, body: '[accepted]' },
+  prepare(settings) {
+    const keys = keysOf(settings);
+    return (request) => {
+      const items = itemsOf(parseObject(request.body));
+      if (items === undefined) return refused('the body has no notificationItems');
+      for (const item of items) {
+        const signature = decode(textAt(item, 'additionalData', 'hmacSignature') ?? '', 'base64', 32);
+        if (signature === undefined) return refused('an item has no readable hmacSignature');
+        const content = signedText(item);
+        if (content === undefined) return refused('an item lacks a field that is signed, or has one of another kind');
+        if (!isHmac('sha256', keys, [content], [signature]))
+          return refused('an hmacSignature matches none of the keys');
+      }
+      return VERIFIED;
+    };
+  },
+  sign(request, settings) {
+    const body = objectBody(request);
+    const keys = keysOf(settings);
+    const notificationItems = items(request).map((item) => {
+      const content = signedText(item);
+      if (content === undefined) throw invalid(['body'], 'an item lacks a field that is signed');
+      const hmacSignature = signHmac('sha256', keys, [content]).toString('base64');
+      const additionalData = { ...(isObject(item.additionalData) ? item.additionalData : {}), hmacSignature };
+      return { NotificationRequestItem: { ...item, additionalData } };
+    });
+    return { ...request, body: Buffer.from(JSON.stringify({ ...body, notificationItems })) };
+  },
+  eventOf(request) {
+    const list = items(request);
+    const ids = list.map(
+      (item) => `${textAt(item, 'pspReference')}.${textAt(item, 'eventCode')}.${String(at(item, 'success'))}`,
+    );
+    return inboundEvent({
+      id: ids.length === 1 ? ids[0] : batchId(ids),
+      type: at(list[0], 'eventCode'),
+      createdAt: parseTimestamp(textAt(list[0], 'eventDate') ?? '', 'iso'),
+    });
+  },
+  samples: {
+    AUTHORISATION: ({ token, now }) => ({ body: notification('AUTHORISATION', token, now) }),
+    REFUND: ({ token, now }) => ({ body: notification('REFUND', token, now) }),
+  },
+});
+
+function keysOf(settings: SettingValues) {
+  const keys = all(settings, 'hmacKey');
+  if (!keys.every((key) => key.length % 2 === 0 && /^[0-9a-f]+$/i.test(key))) {
+    throw invalid(['settings', 'hmacKey'], 'must be hex digits, an even number of them');
+  }
+  return hmacKeys(keys, 'hex');
+}
+
+function itemsOf(body: unknown): readonly Json[] | undefined {
+  const list = at(body, 'notificationItems');
+  if (!Array.isArray(list) || list.length === 0 || list.length > MOST_ITEMS) return undefined;
+  const found = list.map((entry) => at(entry, 'NotificationRequestItem'));
+  return found.every(isObject) ? found : undefined;
+}
+
+function items(request: InboundRequest): readonly Json[] {
+  const found = itemsOf(objectBody(request));
+  if (found === undefined) throw invalid(['body'], 'has no notificationItems, which Adyen sends');
+  return found;
+}
+
+/** The fields that Adyen signs, joined as its libraries join them: a colon in a value is not escaped. */
+function signedText(item: Json): string | undefined {
+  const fields = [
+    at(item, 'pspReference'),
+    at(item, 'originalReference') ?? '',
+    at(item, 'merchantAccountCode'),
+    at(item, 'merchantReference') ?? '',
+    at(item, 'amount', 'value'),
+    at(item, 'amount', 'currency'),
+    at(item, 'eventCode'),
+    at(item, 'success'),
+  ];
+  return fields.every((field) => ['string', 'number', 'boolean'].includes(typeof field)) ? fields.join(':') : undefined;
+}
+
+function notification(eventCode: string, token: string, now: number): object {
+  return {
+    live: 'false',
+    notificationItems: [
+      {
+        NotificationRequestItem: {
+          additionalData: {},
+          amount: { currency: 'EUR', value: 1130 },
+          eventCode,
+          eventDate: new Date(now).toISOString(),
+          merchantAccountCode: 'TestMerchant',
+          merchantReference: `order-${token}`,
+          operations: ['CANCEL', 'CAPTURE', 'REFUND'],
+          paymentMethod: 'visa',
+          pspReference: token,
+          success: 'true',
+        },
+      },
+    ],
+  };
+}

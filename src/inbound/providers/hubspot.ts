@@ -1,0 +1,84 @@
+import { defineProvider } from './define-provider.ts';
+import { DAY_MS, MINUTE_MS } from './durations.ts';
+import { hmacScheme } from './hmac-scheme.ts';
+import { batchId, inboundEvent } from './inbound-event.ts';
+import { arrayBody, at } from './json-body.ts';
+
+/** HubSpot signs the URL with these decoded and everything else as it was sent (its page on request validation). */
+const DECODED: Readonly<Record<string, string>> = {
+  '%3A': ':',
+  '%2F': '/',
+  '%3F': '?',
+  '%40': '@',
+  '%21': '!',
+  '%24': '$',
+  '%27': "'",
+  '%28': '(',
+  '%29': ')',
+  '%2A': '*',
+  '%2C': ',',
+  '%3B': ';',
+};
+
+export const hubspot = defineProvider({
+  name: 'hubspot',
+  title: 'HubSpot',
+  doc: 'X-HubSpot-Signature-v3: HMAC-SHA256 over method, URL, body and timestamp; older signatures are not taken',
+  settings: {
+    clientSecret: { doc: "the app's client secret, on its Auth page", required: true, secret: true, list: true },
+  },
+  toleranceMs: 5 * MINUTE_MS,
+  // 10 retries over 24 hours (developers.hubspot.com, Webhooks).
+  dedupeForMs: 2 * DAY_MS,
+  ...hmacScheme({
+    secret: 'clientSecret',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    header: 'x-hubspot-signature-v3',
+    timestamp: { header: 'x-hubspot-request-timestamp', unit: 'ms' },
+    content: (request, timestamp) => [request.method + signedUrl(request.url), request.body, timestamp],
+  }),
+  eventOf(request) {
+    const events = arrayBody(request);
+    const types = new Set(events.map((event) => at(event, 'subscriptionType')));
+    const occurredAt = at(events[0], 'occurredAt');
+    return inboundEvent({
+      // HubSpot's eventId alone is "not guaranteed to be unique", and attemptNumber changes on retries.
+      id: batchId(
+        events.map((event) =>
+          ['eventId', 'subscriptionId', 'objectId', 'occurredAt'].map((name) => at(event, name)).join(':'),
+        ),
+      ),
+      type: types.size === 1 ? [...types][0] : 'batch',
+      createdAt: typeof occurredAt === 'number' ? occurredAt : undefined,
+    });
+  },
+  samples: {
+    'contact.creation': ({ token, now }) => ({
+      body: [
+        {
+          eventId: numberOf(token),
+          subscriptionId: 25,
+          portalId: 33,
+          occurredAt: now,
+          subscriptionType: 'contact.creation',
+          attemptNumber: 0,
+          objectId: 123,
+          changeSource: 'CRM',
+          changeFlag: 'NEW',
+        },
+      ],
+    }),
+  },
+});
+
+function signedUrl(url: string): string {
+  return url.replace(/%[0-9a-f]{2}/gi, (code) => DECODED[code.toUpperCase()] ?? code);
+}
+
+/** HubSpot's ids are numbers. */
+function numberOf(token: string): number {
+  let sum = 1;
+  for (const letter of token) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_000_007;
+  return sum;
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { invalid } from '../../errors.ts';
+
+export interface InboundEvent {
+  /** The provider's own id, the same on each of its retries. Absent: it has none, and the body must tell repeats. */
+  readonly id?: string;
+  /** The provider's own name, as `eventTypeName` writes it. */
+  readonly type: string;
+  readonly createdAt?: number;
+}
+
+const LONGEST_ID = 256;
+const LONGEST_TYPE = 256;
+
+/** An event type as Posthorn can store and filter it: what is not a letter, digit, `-`, `_` or `.` becomes a dot. */
+export function eventTypeName(text: string): string {
+  return text.replace(/[^a-zA-Z0-9\-_.]+/g, '.');
+}
+
+/** Takes what was found in a request, of whatever kind it is, and refuses what no provider sends. */
+export function inboundEvent(found: { id?: unknown; type: unknown; createdAt?: number | undefined }): InboundEvent {
+  const type = typeof found.type === 'string' ? eventTypeName(found.type) : '';
+  if (type === '' || type.length > LONGEST_TYPE) {
+    throw invalid(
+      ['body'],
+      'has no event type where this provider puts it: check that the source has the right provider',
+    );
+  }
+  const id = found.id === undefined || found.id === null ? undefined : eventId(found.id);
+  return {
+    ...(id === undefined ? {} : { id }),
+    type,
+    ...(found.createdAt === undefined || !Number.isFinite(found.createdAt) ? {} : { createdAt: found.createdAt }),
+  };
+}
+
+/** One id for a batch of events: the same events in the same order are the same delivery. */
+export function batchId(ids: readonly string[]): string {
+  return `batch_${createHash('sha256').update(JSON.stringify(ids)).digest('hex')}`;
+}
+
+function eventId(value: unknown): string {
+  const id = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof id !== 'string' || id.length > LONGEST_ID || !/^[\x21-\x7e]+$/.test(id)) {
+    throw invalid(['body'], `has an event id that is not 1 to ${LONGEST_ID} visible ASCII characters`);
+  }
+  return id;
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { invalid } from '../../errors.ts';
+import { defineProvider, type Sample } from './define-provider.ts';
+import { DAY_MS } from './durations.ts';
+import { decode } from './encoded.ts';
+import { header, withHeaders } from './header.ts';
+import { hmacKeys, isHmac, signHmac } from './hmac.ts';
+import { inboundEvent } from './inbound-event.ts';
+import { at, objectBody, viewOf } from './json-body.ts';
+import type { InboundRequest } from './provider.ts';
+import { isOneOf, textDigest } from './same-text.ts';
+import { all } from './settings.ts';
+import { portVariants } from './twilio-url.ts';
+import { refused, VERIFIED } from './verdict.ts';
+
+const SIGNATURE = 'x-twilio-signature';
+/** Twilio's own requests have some dozens; sorting a stranger's million must not be possible. */
+const MOST_FIELDS = 1000;
+
+export const twilio = defineProvider({
+  name: 'twilio',
+  title: 'Twilio',
+  doc: 'X-Twilio-Signature: HMAC-SHA1 over the URL and the sorted form fields, or over a URL that holds the hash of the body',
+  settings: {
+    authToken: { doc: 'the auth token of the account, on the console', required: true, secret: true, list: true },
+    url: { doc: 'the URL exactly as Twilio has it, when a proxy changes what arrives here' },
+  },
+  // Twilio retries connection failures at once, 5 times at most; a day also covers messages sent again by hand.
+  dedupeForMs: DAY_MS,
+  // Twilio reads the answer as TwiML: an empty document does nothing, JSON would be reported as an error.
+  accepted: { status: 200, headers: { 'content-type': 'text/xml' }, body: '<Response/>' },
+  prepare(settings) {
+    const keys = hmacKeys(all(settings, 'authToken'));
+    return (request) => {
+      const text = header(request, SIGNATURE);
+      if (text === undefined) return refused(`no ${SIGNATURE} header`);
+      const signature = decode(text, 'base64', 20);
+      if (signature === undefined) return refused(`${SIGNATURE} is not base64 of 20 bytes`);
+      const url = all(settings, 'url')[0] ?? request.url;
+      const fields = signedFields(request, url);
+      if (typeof fields !== 'string') return refused(fields.problem);
+      return portVariants(url).some((variant) => isHmac('sha1', keys, [variant, fields], [signature]))
+        ? VERIFIED
+        : refused('the signature matches none of the auth tokens for this URL');
+    };
+  },
+  sign(request, settings) {
+    const url = isForm(request) ? request.url : withBodyHash(request);
+    const fields = signedFields({ ...request, url }, url);
+    if (typeof fields !== 'string') throw invalid(['body'], fields.problem);
+    const signature = signHmac('sha1', hmacKeys(all(settings, 'authToken')), [url, fields]).toString('base64');
+    return withHeaders({ ...request, url }, { [SIGNATURE]: signature });
+  },
+  eventOf(request) {
+    if (!isForm(request)) {
+      const body = objectBody(request);
+      return inboundEvent({
+        id: at(body, 'Sid') ?? at(body, 'sid'),
+        type: at(body, 'EventType') ?? at(body, 'type') ?? 'event',
+      });
+    }
+    const form = new URLSearchParams(viewOf(request.body).toString());
+    const [kind, sid, status] = kindOf(form);
+    // One call or message has several statuses, each an event of its own.
+    return inboundEvent({ id: sid === null ? undefined : `${sid}.${status}`, type: `${kind}.${status}` });
+  },
+  samples: {
+    'message.delivered': ({ token }) =>
+      form({ MessageSid: `SM${token}`, MessageStatus: 'delivered', To: '+15558675310', From: '+15017122661' }),
+    'message.received': ({ token }) =>
+      form({
+        MessageSid: `SM${token}`,
+        SmsStatus: 'received',
+        Body: 'Hello & good bye',
+        NumMedia: '0',
+        From: '+15558675310',
+        To: '+15017122661',
+      }),
+    'call.completed': ({ token }) =>
+      form({ CallSid: `CA${token}`, CallStatus: 'completed', Duration: '1', From: '+15558675310', To: '+15017122661' }),
+  },
+});
+
+function form(fields: Readonly<Record<string, string>>): Sample {
+  const body = new URLSearchParams({
+    AccountSid: 'AC00000000000000000000000000000000',
+    ApiVersion: '2010-04-01',
+    ...fields,
+  });
+  return { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: body.toString() };
+}
+
+function isForm(request: InboundRequest): boolean {
+  return (header(request, 'content-type') ?? '').toLowerCase().startsWith('application/x-www-form-urlencoded');
+}
+
+/** What follows the URL in the signed text; or why the body cannot be what was signed. */
+function signedFields(request: InboundRequest, url: string): string | { readonly problem: string } {
+  if (isForm(request)) {
+    const names = new Map<string, Set<string>>();
+    let count = 0;
+    for (const [name, value] of new URLSearchParams(viewOf(request.body).toString())) {
+      count += 1;
+      if (count > MOST_FIELDS) return { problem: `the form has more than ${MOST_FIELDS} fields` };
+      names.set(name, (names.get(name) ?? new Set()).add(value));
+    }
+    return [...names.keys()]
+      .sort()
+      .map((name) =>
+        [...(names.get(name) ?? [])]
+          .sort()
+          .map((value) => name + value)
+          .join(''),
+      )
+      .join('');
+  }
+  const hash = queryValue(url, 'bodySHA256');
+  if (hash === undefined) return { problem: 'neither a form nor a URL with bodySHA256' };
+  const actual = createHash('sha256').update(request.body).digest('hex');
+  return isOneOf(hash, [textDigest(actual)]) ? '' : { problem: 'bodySHA256 is not the hash of the body' };
+}
+
+function queryValue(url: string, name: string): string | undefined {
+  const start = url.indexOf('?');
+  return start < 0 ? undefined : (new URLSearchParams(url.slice(start + 1)).get(name) ?? undefined);
+}
+
+function withBodyHash(request: InboundRequest): string {
+  const hash = createHash('sha256').update(request.body).digest('hex');
+  return `${request.url}${request.url.includes('?') ? '&' : '?'}bodySHA256=${hash}`;
+}
+
+function kindOf(fields: URLSearchParams): readonly [kind: string, sid: string | null, status: string] {
+  const message = fields.get('MessageSid') ?? fields.get('SmsSid');
+  if (message !== null)
+    return ['message', message, fields.get('MessageStatus') ?? fields.get('SmsStatus') ?? 'received'];
+  const call = fields.get('CallSid');
+  if (call !== null) return ['call', call, fields.get('CallStatus') ?? 'received'];
+  throw invalid(['body'], 'has neither MessageSid nor CallSid, one of which Twilio sends');
+}
