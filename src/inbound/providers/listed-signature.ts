@@ -72,9 +72,10 @@ function readParts(
       time = value;
     } else if (key === signatureName) {
       const bytes = decode(value, 'hex', 32);
-      if (bytes !== undefined) signatures.push(bytes);
+      if (bytes === undefined) return `${name} has a ${signatureName}= that is not hex of 32 bytes`;
+      signatures.push(bytes);
     }
   }
   if (time === undefined) return `${name} has no ${timeName}=`;
-  return signatures.length === 0 ? `${name} has no readable ${signatureName}=` : { time, signatures };
+  return signatures.length === 0 ? `${name} has no ${signatureName}=` : { time, signatures };
 }

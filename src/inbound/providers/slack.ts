@@ -1,7 +1,8 @@
 import { defineProvider } from './define-provider.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
+import { header } from './header.ts';
 import { hmacScheme } from './hmac-scheme.ts';
-import { inboundEvent } from './inbound-event.ts';
+import { type InboundEvent, inboundEvent } from './inbound-event.ts';
 import { at, objectBody, parseObject, textAt, viewOf } from './json-body.ts';
 import { refused, textAnswer } from './verdict.ts';
 
@@ -43,6 +44,8 @@ export const slack = defineProvider({
   },
   sign: signature.sign,
   eventOf(request) {
+    if (header(request, 'content-type')?.startsWith('application/x-www-form-urlencoded'))
+      return formEvent(request.body);
     const body = objectBody(request);
     const time = at(body, 'event_time');
     return inboundEvent({
@@ -69,6 +72,16 @@ export const slack = defineProvider({
 /** Only Slack's handshake is parsed twice: it is small and says what it is. */
 function isChallenge(body: Uint8Array): boolean {
   return body.length < 2048 && viewOf(body).includes('url_verification');
+}
+
+/** Slash commands and interactions come as forms, the latter with JSON in one field. Each click has a trigger id. */
+function formEvent(body: Uint8Array): InboundEvent {
+  const form = new URLSearchParams(viewOf(body).toString());
+  const payload = parseObject(Buffer.from(form.get('payload') ?? ''));
+  return inboundEvent({
+    id: form.get('trigger_id') ?? at(payload, 'trigger_id'),
+    type: form.has('command') ? 'slash_command' : at(payload, 'type'),
+  });
 }
 
 function callback({ token, now }: { token: string; now: number }, event: object): object {

@@ -1,0 +1,224 @@
+/** What holds for every provider, on one table of all of them. */
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isPosthornError } from '../../errors.ts';
+import type { InboundRequest, ProviderSettings } from './provider.ts';
+import { findProvider, PROVIDERS } from './registry.ts';
+import { makeAuthority } from './testing/make-chain.ts';
+import { NOW, namesWithoutCase, portsWith, providerCases, SAMPLE } from './testing/provider-cases.ts';
+
+const authority = makeAuthority();
+afterAll(() => authority.close());
+const signer = authority.issue('paypal', { commonName: 'messageverificationcerts.paypal.com' });
+const CASES = providerCases(signer);
+
+const START = Date.now();
+/** The certificates are valid from the real now on. */
+const nowFor = (name: string) => (name === 'paypal' || name === 'aws-sns' ? START + 1000 : NOW);
+const isInvalid = (error: unknown) => isPosthornError(error, 'validation');
+
+function verify(name: string, settings: ProviderSettings, request: InboundRequest, now = nowFor(name)) {
+  return findProvider(name)
+    .prepare(settings)
+    .verify(request, portsWith(signer.pem, [authority.root], now));
+}
+
+/** SNS puts its topic into the body, so that the sample must be of the topic that signs. */
+function sampleOf(name: string, type: string, signWith: ProviderSettings): InboundRequest {
+  const request = findProvider(name).sample(type, { ...SAMPLE, now: nowFor(name) });
+  const topic = signWith.topicArn;
+  if (topic === undefined) return request;
+  return { ...request, body: Buffer.from(JSON.stringify({ ...JSON.parse(request.body.toString()), TopicArn: topic })) };
+}
+
+function signed(
+  name: string,
+  signWith: ProviderSettings,
+  type = findProvider(name).sampleTypes[0] ?? '',
+): InboundRequest {
+  return findProvider(name).sign(sampleOf(name, type, signWith), signWith, nowFor(name));
+}
+
+it('covers every provider but the one that verifies nothing', () => {
+  expect(namesWithoutCase(CASES)).toEqual(['none']);
+});
+
+describe.each(CASES)('$name', ({ name, old, both, other, signOld, signNew }) => {
+  const provider = findProvider(name);
+
+  it('verifies each of its own samples and finds their type, again and again', async () => {
+    const prepared = provider.prepare(old);
+    for (const type of provider.sampleTypes) {
+      const request = signed(name, signOld, type);
+      const ports = portsWith(signer.pem, [authority.root], nowFor(name));
+      for (let i = 0; i < 2; i++) expect(await prepared.verify(request, ports)).toEqual({ kind: 'verified' });
+      expect(prepared.eventOf(request).type).toBe(type);
+      expect(prepared.eventOf(request)).toEqual(prepared.eventOf(request));
+    }
+  });
+
+  it('takes the old and the new secret while both are live, and no other', async () => {
+    expect(await verify(name, both, signed(name, signOld))).toEqual({ kind: 'verified' });
+    expect(await verify(name, both, signed(name, signNew))).toEqual({ kind: 'verified' });
+    expect(await verify(name, other, signed(name, signOld))).toMatchObject({ kind: 'refused' });
+  });
+
+  it('refuses a request with no signature at all, with a reason of one line that holds no secret', async () => {
+    const verdict = await verify(name, old, {
+      method: 'POST',
+      url: 'https://example.com/',
+      headers: {},
+      body: Buffer.from('{}'),
+    });
+    expect(verdict.kind).toBe('refused');
+    const reason = verdict.kind === 'refused' ? verdict.reason : '';
+    expect(reason).toMatch(/^[^\n]{5,120}$/);
+    for (const secret of Object.values(signOld).flat()) expect(reason).not.toContain(secret);
+  });
+
+  it('refuses when any header that signing added is missing, empty, doubled, cut or of other characters', async () => {
+    const before = sampleOf(name, provider.sampleTypes[0] ?? '', signOld).headers;
+    const request = signed(name, signOld);
+    const added = Object.keys(request.headers).filter((header) => before[header] !== request.headers[header]);
+    for (const header of added) {
+      const value = request.headers[header] ?? '';
+      const spoiled: (string | undefined)[] = [undefined, '', 'é✓', 'NaN', `${value}\u0000`, 'x'.repeat(100_000)];
+      // Where the certificate is said to be is not signed, and has tests of its own.
+      if (header !== 'paypal-cert-url') spoiled.push(value.slice(0, -2), `${value}0`);
+      // Standard Webhooks sends a list of signatures, which survives being joined to itself.
+      if (header !== 'webhook-signature') spoiled.push(`${value}, ${value}`);
+      for (const change of spoiled) {
+        const headers: Record<string, string> = { ...request.headers };
+        if (change === undefined) delete headers[header];
+        else headers[header] = change;
+        expect(await verify(name, old, { ...request, headers }), `${header}: ${change}`).toMatchObject({
+          kind: 'refused',
+        });
+      }
+    }
+  });
+
+  it('refuses an empty list of secrets, an empty secret and a setting that it does not know, when it is prepared', () => {
+    for (const setting of Object.keys(old)) {
+      expect(() => provider.prepare({ ...old, [setting]: [] })).toThrow(expect.toSatisfy(isInvalid));
+      expect(() => provider.prepare({ ...old, [setting]: '' })).toThrow(expect.toSatisfy(isInvalid));
+      expect(() => provider.prepare({ ...old, [`${setting}x`]: 'a' })).toThrow(`did you mean ${setting}?`);
+    }
+    expect(() => provider.prepare({})).toThrow(expect.toSatisfy(isInvalid));
+  });
+
+  it('never throws for what a stranger sends', async () => {
+    const { headers, body, url } = signed(name, signOld);
+    const names = fc.constantFrom(...Object.keys(headers), 'x-other');
+    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...Object.values(headers)), fc.string());
+    const bodies = fc.oneof(
+      fc.uint8Array(),
+      fc.json().map((text) => Buffer.from(text)),
+      fc.constant(body),
+      fc.subarray([...body]).map((bytes) => Buffer.from(bytes)),
+    );
+    const prepared = provider.prepare(old);
+    const ports = portsWith(signer.pem, [authority.root], nowFor(name));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(names, values),
+        bodies,
+        fc.oneof(fc.string(), fc.constant(url)),
+        async (some, bytes, at) => {
+          for (const request of [
+            { method: 'POST', url: at, headers: some, body: bytes },
+            { method: 'GET', url: at, headers: { ...headers, ...some }, body: bytes },
+          ]) {
+            const verdict = await prepared.verify(request, ports);
+            expect(['verified', 'refused', 'answer', 'unavailable']).toContain(verdict.kind);
+            try {
+              expect(prepared.eventOf(request).type).toMatch(/^[a-zA-Z0-9\-_.]{1,256}$/);
+            } catch (error) {
+              expect(error).toSatisfy(isInvalid);
+            }
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('remembers event ids for at least a day and as long as it accepts a timestamp', () => {
+    expect(provider.dedupeForMs).toBeGreaterThanOrEqual(Math.max(86_400_000, 2 * (provider.toleranceMs ?? 0)));
+  });
+
+  it('says what each setting is for', () => {
+    for (const spec of Object.values({ ...provider.settings, ...provider.signSettings }))
+      expect(spec.doc.length).toBeGreaterThan(5);
+    expect(provider.title && provider.doc).toBeTruthy();
+  });
+});
+
+describe.each(CASES.filter(({ name }) => findProvider(name).toleranceMs !== undefined))(
+  '$name',
+  ({ name, old, signOld }) => {
+    it('refuses what was signed too long ago or too far ahead', async () => {
+      const tolerance = findProvider(name).toleranceMs ?? 0;
+      const now = nowFor(name);
+      const request = signed(name, signOld);
+      expect(await verify(name, old, request, now + tolerance - 1000)).toEqual({ kind: 'verified' });
+      expect(await verify(name, old, request, now + tolerance + 1000)).toMatchObject({ kind: 'refused' });
+      const ahead = await verify(name, old, request, now - tolerance - 1000);
+      expect(ahead).toMatchObject({ kind: 'refused' });
+      const shorter = { ...old, toleranceSeconds: '1' };
+      expect(await verify(name, shorter, request, now + 2000)).toMatchObject({ kind: 'refused' });
+    });
+  },
+);
+
+/** Those whose signature does not cover the whole body, by the provider's design, have tests of their own. */
+const UNSIGNED_BODY = ['adyen', 'mailgun', 'basic', 'api-key', 'aws-sns'];
+
+describe.each(CASES.filter(({ name }) => !UNSIGNED_BODY.includes(name)))('$name', ({ name, old, signOld }) => {
+  it('refuses a body with any one bit flipped', async () => {
+    const request = signed(name, signOld);
+    const prepared = findProvider(name).prepare(old);
+    const ports = portsWith(signer.pem, [authority.root], nowFor(name));
+    const step = Math.ceil(request.body.length / 40);
+    for (let at = 0; at < request.body.length; at += step) {
+      const body = Buffer.from(request.body);
+      body[at] = (body[at] ?? 0) ^ (1 << (at % 8));
+      // A form's + and %20 are the same text, and so are the cases of its hex digits.
+      if (name === 'twilio' && new URLSearchParams(body.toString()).toString() === request.body.toString()) continue;
+      expect((await prepared.verify({ ...request, body }, ports)).kind, `byte ${at}`).toBe('refused');
+    }
+  });
+});
+
+describe('none', () => {
+  it('takes everything and says so loudly', () => {
+    const none = findProvider('none');
+    expect(none.warning).toMatch(/anyone/i);
+    const request = none.sample('order.paid', SAMPLE);
+    expect(none.prepare({}).verify(request, portsWith('', []))).toEqual({ kind: 'verified' });
+    expect(none.prepare({}).eventOf(request)).toEqual({ type: 'order.paid' });
+    expect(PROVIDERS.filter(({ warning }) => warning !== undefined)).toEqual([none]);
+  });
+});
+
+describe('findProvider', () => {
+  it('finds a provider by its name and its aliases', () => {
+    for (const provider of PROVIDERS) {
+      for (const name of [provider.name, ...provider.aliases]) expect(findProvider(name)).toBe(provider);
+    }
+    expect(new Set(PROVIDERS.flatMap(({ name, aliases }) => [name, ...aliases])).size).toBe(
+      PROVIDERS.reduce((sum, { aliases }) => sum + 1 + aliases.length, 0),
+    );
+  });
+
+  it('asks back when a name is misspelt', () => {
+    expect(() => findProvider('strype')).toThrow('Did you mean stripe?');
+    expect(() => findProvider('xyzzy')).toThrow('generic-hmac takes most others');
+  });
+});
+
+describe('sample', () => {
+  it('asks back when a type is misspelt', () => {
+    expect(() => findProvider('stripe').sample('invoice.payed', SAMPLE)).toThrow('did you mean invoice.paid?');
+  });
+});
