@@ -39,16 +39,10 @@ export function createIds(now: () => number, fill: (bytes: Uint8Array) => void =
         lastMs += 1;
         counter = 0;
       }
-      let head = '';
-      for (let rest = lastMs * COUNTS_PER_MS + counter, i = 0; i < HEAD_LENGTH; i++) {
-        const quotient = Math.floor(rest / 62);
-        head = ALPHABET[rest - quotient * 62] + head;
-        rest = quotient;
-      }
       let tail = '';
       // 62 of 256 do not divide evenly: eight characters are drawn a quarter more often, which costs no bit that counts.
       for (let i = 0; i < RANDOM_LENGTH; i++) tail += ALPHABET[(random[i] ?? 0) % 62];
-      return `${prefix}_${head}${tail}`;
+      return `${prefix}_${headOf(lastMs * COUNTS_PER_MS + counter)}${tail}`;
     },
     draw() {
       fill(drawBytes);
@@ -57,6 +51,21 @@ export function createIds(now: () => number, fill: (bytes: Uint8Array) => void =
       return value / 2 ** 48;
     },
   };
+}
+
+function headOf(count: number): string {
+  let head = '';
+  for (let rest = count, i = 0; i < HEAD_LENGTH; i++) {
+    const quotient = Math.floor(rest / 62);
+    head = ALPHABET[rest - quotient * 62] + head;
+    rest = quotient;
+  }
+  return head;
+}
+
+/** What every id made at `ms` or later is at or above, and every earlier one below. */
+export function floorId(prefix: IdPrefix, ms: number): string {
+  return `${prefix}_${headOf(ms * COUNTS_PER_MS)}`;
 }
 
 /** A random secret of `length` bytes. */

@@ -30,6 +30,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   config: { rooms: ['model', 'policy', 'errors'] },
   store: { rooms: ['model', 'errors'], node: [] },
   'store/sqlite': { rooms: ['store', 'model', 'policy', 'errors'], packages: ['@photostructure/sqlite'] },
+  'store/postgres': { rooms: ['store', 'model', 'policy', ...FOUNDATION], packages: ['pg'] },
   outbound: { rooms: ['model', 'errors', 'clock'], packages: ['undici', 'ipaddr.js'] },
   dispatch: { rooms: [], types: ['model'], node: [] },
   'dispatch/bullmq': { rooms: ['dispatch', 'errors', 'clock'], types: ['config'], packages: ['bullmq', 'ioredis'] },

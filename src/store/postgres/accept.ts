@@ -1,0 +1,186 @@
+import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, Remembered } from '../store.ts';
+import { type Db, type SqlValue, statement } from './driver.ts';
+import { leavesEmpty, violates } from './explain.ts';
+import { noteLanes } from './lanes.ts';
+import { share } from './locks.ts';
+import { writeNews } from './news.ts';
+
+/**
+ * The whole batch in one statement: what is wrong with each item, and the rows of those with which nothing is. Another
+ * transaction that takes an event id or key in the same moment makes it fail as a whole (on the primary key, or on
+ * `expires_at` set to NULL), and the next try sees the winner.
+ */
+const ACCEPT = statement(
+  'accept',
+  `WITH item AS MATERIALIZED (
+    SELECT * FROM unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
+      $12::bytea[], $13::bigint[], $14::text[], $15::text[], $16::int[], $17::text[], $18::bigint[])
+    AS t (ord, id, application_id, fanout_revision, event_id, event_type, channels, tags, payload, created_at,
+      key, fingerprint, status, body, expires_at)),
+  verdict AS MATERIALIZED (
+    SELECT i.ord, a.fanout_revision, e.message_id, r.key, r.fingerprint, r.status, r.body, r.expires_at
+    FROM item i
+    LEFT JOIN applications a ON a.id = i.application_id
+    LEFT JOIN event_ids e ON e.application_id = i.application_id AND e.event_id = i.event_id
+    LEFT JOIN remembered r ON r.key = i.key AND r.expires_at > $2),
+  node AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM nodes WHERE epoch = $1 AND expires_at > 0) AS alive),
+  taken AS MATERIALIZED (
+    SELECT i.* FROM item i JOIN verdict v ON v.ord = i.ord
+    WHERE v.fanout_revision = i.fanout_revision AND v.message_id IS NULL AND v.key IS NULL),
+  new_event_ids AS (
+    INSERT INTO event_ids (application_id, event_id, message_id)
+    SELECT application_id, event_id, id FROM taken WHERE event_id IS NOT NULL ORDER BY application_id, event_id),
+  new_remembered AS (
+    INSERT INTO remembered (key, fingerprint, status, body, expires_at)
+    SELECT key, fingerprint, status, body, expires_at FROM taken WHERE key IS NOT NULL ORDER BY key
+    ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+      expires_at = CASE WHEN remembered.expires_at <= $2 THEN excluded.expires_at END),
+  new_messages AS (
+    INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at)
+    SELECT id, application_id, event_id, event_type, channels::jsonb, tags::jsonb, payload, created_at FROM taken),
+  new_deliveries AS (
+    INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
+      schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
+    SELECT d.id, i.id, i.application_id, d.destination_id, i.event_type, d.state, 'scheduled', 0,
+      0, $2, CASE WHEN d.state = 'leased' THEN $1::bigint END, $2, $2,
+      CASE WHEN d.state = 'held' THEN 'accepted while the endpoint was stopped' ELSE 'accepted' END
+    FROM (
+      SELECT ord, id, destination_id, CASE WHEN state = 'leased' AND NOT node.alive THEN 'pending' ELSE state END AS state
+      FROM node, unnest($19::int[], $20::text[], $21::text[], $22::text[]) AS t (ord, id, destination_id, state)) d
+    JOIN taken i ON i.ord = d.ord
+    RETURNING destination_id, state, due_at),
+  ${noteLanes('new_deliveries', '$3', '$23')}
+  SELECT verdict.*, node.alive FROM verdict CROSS JOIN node LEFT JOIN told ON true ORDER BY ord`,
+);
+
+/** A race for an event id or a key is lost to somebody who has it then: the next try answers. */
+const MAX_RACES = 20;
+
+interface Verdict {
+  ord: number;
+  fanout_revision: number | null;
+  message_id: string | null;
+  key: string | null;
+  fingerprint: string;
+  status: number;
+  body: string;
+  expires_at: number;
+  alive: boolean;
+}
+
+type Entry = readonly [index: number, item: AcceptItem];
+
+export async function accept(db: Db, input: AcceptInput): Promise<AcceptOutput> {
+  const results: AcceptResult[] = [];
+  let fenced = false;
+  let left: readonly Entry[] = [...input.items.entries()];
+  while (left.length > 0) {
+    // Of items in one batch with the same event id or key, the first decides what the others are.
+    const { firsts, others } = separate(left);
+    for (const { ord, alive, ...verdict } of await write(db, input, firsts)) {
+      fenced ||= !alive;
+      const item = input.items[ord];
+      if (item !== undefined) results[ord] = toResult(verdict, item);
+    }
+    left = others.filter(([index, item]) => {
+      const first = firsts.find(([earlier, other]) => results[earlier]?.kind === 'accepted' && clash(item, other));
+      if (first !== undefined) results[index] = duplicateOf(item, first[1]);
+      return first === undefined;
+    });
+  }
+  return { fenced, results };
+}
+
+async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Promise<Verdict[]> {
+  const applications = [...new Set(entries.map(([, { message }]) => message.applicationId))];
+  const locks = share(
+    db,
+    { kind: 'node', id: input.epoch },
+    ...applications.map((id) => ({ kind: 'application' as const, id })),
+  );
+  const params = toParams(db, input, entries);
+  for (let races = 0; ; races++) {
+    try {
+      return await db.transaction(async (tx) => {
+        const [verdicts] = await Promise.all([tx.all<Verdict>(ACCEPT, ...params), tx.commit()]);
+        return verdicts;
+      }, locks);
+    } catch (error) {
+      const lost = violates(error, 'event_ids_pkey') || leavesEmpty(error, 'remembered', 'expires_at');
+      if (!lost || races === MAX_RACES) throw error;
+    }
+  }
+}
+
+function toParams(db: Db, input: AcceptInput, entries: readonly Entry[]): SqlValue[] {
+  const column = <T extends string | number | Uint8Array>(read: (item: AcceptItem) => T | undefined) =>
+    entries.map(([, item]) => read(item) ?? null);
+  const deliveries = entries.flatMap(([ord, item]) => item.deliveries.map((delivery) => ({ ord, ...delivery })));
+  return [
+    input.epoch,
+    input.now,
+    db.channel,
+    entries.map(([ord]) => ord),
+    column(({ message }) => message.id),
+    column(({ message }) => message.applicationId),
+    column(({ fanoutRevision }) => fanoutRevision),
+    column(({ message }) => message.eventId),
+    column(({ message }) => message.eventType),
+    column(({ message }) => message.channels && JSON.stringify(message.channels)),
+    column(({ message }) => message.tags && JSON.stringify(message.tags)),
+    column(({ message }) => message.payload),
+    column(({ message }) => message.createdAt),
+    column(({ remember }) => remember?.key),
+    column(({ remember }) => remember?.fingerprint),
+    column(({ remember }) => remember?.status),
+    column(({ remember }) => remember?.body),
+    column(({ remember }) => remember?.expiresAt),
+    deliveries.map(({ ord }) => ord),
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ destinationId }) => destinationId),
+    deliveries.map(({ state }) => state),
+    writeNews(db.teller, { work: true }),
+  ];
+}
+
+function toResult(verdict: Omit<Verdict, 'ord' | 'alive'>, item: AcceptItem): AcceptResult {
+  if (verdict.fanout_revision === null) return { kind: 'missing' };
+  if (verdict.key !== null) {
+    const { key, fingerprint, status, body, expires_at: expiresAt } = verdict;
+    return { kind: 'duplicate', by: 'key', remembered: { key, fingerprint, status, body, expiresAt } };
+  }
+  if (verdict.message_id !== null) return { kind: 'duplicate', by: 'eventId', messageId: verdict.message_id };
+  return verdict.fanout_revision === item.fanoutRevision ? { kind: 'accepted' } : { kind: 'stale' };
+}
+
+function separate(entries: readonly Entry[]): { firsts: Entry[]; others: Entry[] } {
+  const seen = new Set<string>();
+  const firsts: Entry[] = [];
+  const others: Entry[] = [];
+  for (const entry of entries) {
+    const names = namesOf(entry[1]);
+    (names.some((name) => seen.has(name)) ? others : firsts).push(entry);
+    for (const name of names) seen.add(name);
+  }
+  return { firsts, others };
+}
+
+function namesOf({ message, remember }: AcceptItem): string[] {
+  return [
+    ...(remember === undefined ? [] : [`key ${remember.key}`]),
+    ...(message.eventId === undefined ? [] : [`event ${message.applicationId} ${message.eventId}`]),
+  ];
+}
+
+function clash(item: AcceptItem, other: AcceptItem): boolean {
+  const names = namesOf(other);
+  return namesOf(item).some((name) => names.includes(name));
+}
+
+function duplicateOf(item: AcceptItem, first: AcceptItem): AcceptResult {
+  const remembered: Remembered | undefined = first.remember;
+  if (remembered !== undefined && remembered.key === item.remember?.key) {
+    return { kind: 'duplicate', by: 'key', remembered };
+  }
+  return { kind: 'duplicate', by: 'eventId', messageId: first.message.id };
+}

@@ -1,0 +1,67 @@
+/** How a connection is made: from the URL, and what every connection of ours must have. */
+import pg from 'pg';
+import { PosthornError } from '../../errors.ts';
+
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly schema?: string;
+  readonly statementTimeoutMs?: number;
+}
+
+const DEFAULT_SCHEMA = 'posthorn';
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,49}$/;
+const INT8 = 20;
+
+/**
+ * One plan per statement, over indexes: a plan made while a table was small would scan it when it no longer is. A
+ * transaction that its process has forgotten (a stopped process) gives its locks back after ten seconds.
+ */
+const SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  jit: 'off',
+  idle_in_transaction_session_timeout: '10000',
+};
+
+export function clientConfig(options: ConnectionOptions): { client: pg.ClientConfig; schema: string } {
+  const url = parse(options.url);
+  const schema = options.schema ?? url.searchParams.get('schema') ?? DEFAULT_SCHEMA;
+  if (!SCHEMA_NAME.test(schema)) {
+    throw new PosthornError(
+      'config_invalid',
+      'The schema of a PostgreSQL store must be lower-case letters, digits and _, not begin with a digit, and have 50 characters at most.',
+    );
+  }
+  const settings = Object.entries({ ...SETTINGS, search_path: schema }).map(([name, value]) => `-c ${name}=${value}`);
+  const asked = url.searchParams.get('options');
+  url.searchParams.delete('schema');
+  url.searchParams.delete('options');
+  const client: pg.ClientConfig & { pipeline: boolean } = {
+    connectionString: url.href,
+    application_name: url.searchParams.get('application_name') ?? 'posthorn',
+    options: [...(asked === null ? [] : [asked]), ...settings].join(' '),
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    pipeline: true,
+    types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+  };
+  return { client, schema };
+}
+
+function parse(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    // The URL is not repeated: it may hold a password.
+    throw new PosthornError(
+      'config_invalid',
+      'The store URL cannot be read. It must look like postgres://user:password@host:5432/database, with special characters in the password percent-encoded.',
+    );
+  }
+}
+
+/** Times and counts fit into a double; the driver would give them as text. */
+function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
+  return oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
+}

@@ -1,0 +1,53 @@
+import { afterAll } from 'vitest';
+import { DELIVERY_STATES, LEGAL_TRANSITIONS } from '../../model/index.ts';
+import { exerciseStore } from '../conformance/index.ts';
+import { openPostgresStore } from './index.ts';
+import { createTestSchema, type TestSchema } from './testing/test-schema.ts';
+
+/** The model's table as a trigger: with it in the schema, a statement that makes an illegal transition fails. */
+async function forbidIllegalTransitions(schema: TestSchema): Promise<void> {
+  const legal = DELIVERY_STATES.map((from) => {
+    const to = LEGAL_TRANSITIONS[from].map((state) => `'${state}'`).join(', ');
+    return `(old.state = '${from}' AND new.state IN (${to}))`;
+  });
+  await schema.query(`
+    CREATE FUNCTION refuse_transition() RETURNS trigger LANGUAGE plpgsql
+      AS $$ BEGIN RAISE EXCEPTION 'illegal transition from % to %', old.state, new.state; END $$;
+    CREATE TRIGGER legal_transitions BEFORE UPDATE OF state ON deliveries FOR EACH ROW
+      WHEN (old.state <> new.state AND NOT (${legal.join(' OR ')})) EXECUTE FUNCTION refuse_transition()`);
+}
+
+let shared: Promise<TestSchema> | undefined;
+afterAll(async () => (await shared)?.drop());
+
+/** One schema for all tests, emptied before each: making one costs more than most tests do. */
+function useSchema(): Promise<TestSchema> {
+  shared ??= (async () => {
+    const schema = await createTestSchema();
+    await (await openPostgresStore({ url: schema.url })).close();
+    await forbidIllegalTransitions(schema);
+    return schema;
+  })();
+  return shared;
+}
+
+exerciseStore('PostgreSQL that refuses illegal transitions', {
+  histories: 40,
+  capabilities: { durable: true },
+  async open() {
+    const schema = await useSchema();
+    await schema.empty();
+    const open = () => openPostgresStore({ url: schema.url, poolSize: 4 });
+    const store = await open();
+    let current = store;
+    return {
+      store,
+      async reopen() {
+        await current.close();
+        current = await open();
+        return current;
+      },
+      close: () => current.close(),
+    };
+  },
+});

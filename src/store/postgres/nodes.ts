@@ -1,0 +1,49 @@
+/** join, heartbeat, leave: a node's own lease. */
+import type { JoinInput } from '../store.ts';
+import { type Db, type Runner, statement } from './driver.ts';
+
+const JOIN = statement('join', 'INSERT INTO nodes (name, joined_at, expires_at) VALUES ($1, $2, $3) RETURNING epoch');
+// Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
+const HEARTBEAT = statement('heartbeat', 'UPDATE nodes SET expires_at = $1 WHERE epoch = $2 AND expires_at > 0');
+const LEAVE = statement('leave', 'UPDATE nodes SET expires_at = 0 WHERE epoch = $1');
+const IS_ALIVE = statement('is_alive', 'SELECT 1 AS alive FROM nodes WHERE epoch = $1 AND expires_at > 0');
+const FORGET = statement('forget_node', 'DELETE FROM nodes WHERE epoch = $1');
+// A former node's parked lanes are nobody's: what they have waiting is found by its due time again. Locked first, in a
+// statement of its own: the due time must be read after the accepts that hold these rows have committed.
+const LOCK_PARKED = statement(
+  'lock_parked',
+  'SELECT 1 FROM lanes WHERE parked_by = $1 ORDER BY destination_id FOR UPDATE',
+);
+const UNPARK = statement(
+  'unpark',
+  `UPDATE lanes SET parked_by = NULL, due_at = (
+    SELECT d.due_at FROM deliveries d WHERE d.destination_id = lanes.destination_id AND d.state = 'pending'
+    ORDER BY d.due_at, d.id LIMIT 1)
+  WHERE parked_by = $1`,
+);
+
+export async function join(db: Db, input: JoinInput): Promise<{ epoch: number }> {
+  const [row] = await db.all<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
+  return { epoch: row?.epoch ?? 0 };
+}
+
+export async function heartbeat(
+  db: Db,
+  input: { epoch: number; now: number; leaseMs: number },
+): Promise<'alive' | 'fenced'> {
+  return (await db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch)) === 1 ? 'alive' : 'fenced';
+}
+
+export async function leave(db: Db, input: { epoch: number }): Promise<void> {
+  await db.run(LEAVE, input.epoch);
+}
+
+/** For a node that has nothing leased any more and never will: its lanes go back to all. */
+export async function forgetNode(tx: Runner, epoch: number): Promise<void> {
+  await Promise.all([tx.all(LOCK_PARKED, epoch), tx.run(UNPARK, epoch), tx.run(FORGET, epoch)]);
+}
+
+/** Whether this epoch may still lease. True until the commit, if the transaction shares the node's lock. */
+export async function isAlive(runner: Runner, epoch: number): Promise<boolean> {
+  return (await runner.all(IS_ALIVE, epoch)).length === 1;
+}

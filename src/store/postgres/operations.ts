@@ -1,0 +1,56 @@
+/** The port's operations as functions over a database, each one transaction. */
+import type { Store } from '../store.ts';
+import { accept } from './accept.ts';
+import { claim } from './claim.ts';
+import type { Db } from './driver.ts';
+import { lease } from './lease.ts';
+import { heartbeat, join, leave } from './nodes.ts';
+import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
+import { record } from './record.ts';
+import { get, insert, list, remove, update } from './records.ts';
+import { release } from './release.ts';
+import { forget, recall } from './remembered.ts';
+import { addDelivery, discard, redeliver } from './selection.ts';
+import { setStatus } from './set-status.ts';
+import { sweep } from './sweep.ts';
+import { takeOver } from './take-over.ts';
+
+export type OperationName = Exclude<keyof Store, 'close' | 'watch'>;
+
+type Operation<N extends OperationName> = (
+  db: Db,
+  input: Parameters<Store[N]>[0],
+  /** Told of what is about to be leased, before it is committed. */
+  leasing: (ids: readonly string[]) => void,
+) => ReturnType<Store[N]>;
+
+export const operations: { readonly [N in OperationName]: Operation<N> } = {
+  join,
+  heartbeat,
+  leave,
+  takeOver,
+  accept,
+  claim,
+  lease,
+  record,
+  release,
+  setStatus,
+  sweep,
+  redeliver,
+  addDelivery,
+  discard,
+  insert: insert as Operation<'insert'>,
+  get: get as Operation<'get'>,
+  list: list as Operation<'list'>,
+  update: update as Operation<'update'>,
+  remove,
+  getMessage,
+  listMessages,
+  getDelivery,
+  listDeliveries,
+  getAttempt,
+  listAttempts,
+  recall,
+  forget,
+  counts,
+};

@@ -1,0 +1,63 @@
+/** getMessage, listMessages, getDelivery, listDeliveries, getAttempt, listAttempts, counts. */
+import type { Attempt, Delivery, Message } from '../../model/index.ts';
+import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
+import { type Db, statement } from './driver.ts';
+import { attemptFilter, deliveryFilter, limitOf, messageFilter, page } from './filters.ts';
+import { type AttemptRow, type DeliveryRow, type MessageRow, toAttempt, toDelivery, toMessage } from './rows.ts';
+
+const MESSAGE = statement('get_message', 'SELECT * FROM messages WHERE id = $2 AND application_id = $1');
+const MESSAGE_BY_EVENT_ID = statement(
+  'get_message_by_event_id',
+  `SELECT m.* FROM event_ids e JOIN messages m ON m.id = e.message_id WHERE e.application_id = $1 AND e.event_id = $2`,
+);
+const DELIVERY = statement('get_delivery', 'SELECT * FROM deliveries WHERE id = $1');
+const ATTEMPT = statement('get_attempt', 'SELECT * FROM attempts WHERE message_id = $1 AND id = $2');
+const count = (state: string, most: number) =>
+  `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = '${state}' ${limitOf(most)}) s) AS ${state}`;
+
+/** By id, or by the publisher's own event id. */
+export async function getMessage(db: Db, input: { applicationId: string; id: string }): Promise<Message | undefined> {
+  const [byId] = await db.all<MessageRow>(MESSAGE, input.applicationId, input.id);
+  const [row = byId] = byId ? [] : await db.all<MessageRow>(MESSAGE_BY_EVENT_ID, input.applicationId, input.id);
+  return row && toMessage(row);
+}
+
+export function listMessages(db: Db, input: MessageFilter & PageInput): Promise<Page<Message>> {
+  return page(db, { table: 'messages', key: 'id', where: messageFilter(input), page: input }, toMessage);
+}
+
+export async function getDelivery(db: Db, input: { id: string }): Promise<Delivery | undefined> {
+  const [row] = await db.all<DeliveryRow>(DELIVERY, input.id);
+  return row && toDelivery(row);
+}
+
+export function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Promise<Page<Delivery>> {
+  return page(db, { table: 'deliveries', key: 'id', where: deliveryFilter(input), page: input }, toDelivery);
+}
+
+export async function getAttempt(db: Db, input: { messageId: string; id: string }): Promise<Attempt | undefined> {
+  const [row] = await db.all<AttemptRow>(ATTEMPT, input.messageId, input.id);
+  return row && toAttempt(row);
+}
+
+export function listAttempts(db: Db, input: AttemptFilter & PageInput): Promise<Page<Attempt>> {
+  return page(db, { table: 'attempts', key: 'id', where: attemptFilter(input), page: input }, toAttempt);
+}
+
+export async function counts(db: Db, input: { most: number }): Promise<Counts> {
+  const states = ['pending', 'leased', 'held', 'dead'].map((state) => count(state, input.most));
+  // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
+  const [row = {}] = await db.all<Record<string, number | null>>({
+    text: `SELECT ${states.join(', ')},
+      (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
+      (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`,
+  });
+  const due = [row.waiting, row.parked].filter((at) => typeof at === 'number');
+  return {
+    pending: row.pending ?? 0,
+    leased: row.leased ?? 0,
+    held: row.held ?? 0,
+    dead: row.dead ?? 0,
+    oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
+  };
+}

@@ -1,0 +1,251 @@
+import type { Decision, EndpointHealth } from '../../model/index.ts';
+import { healthAfter } from '../../policy/index.ts';
+import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
+import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
+import { noteLanes } from './lanes.ts';
+import { writeNews } from './news.ts';
+import { type HealthRow, toHealth } from './rows.ts';
+import { type HealthChange, writeHealth } from './set-status.ts';
+
+// Only endpoints that this batch can change are locked: those with a failure in it ($2), and those that a success
+// would heal or whose last success is told too long ago ($3). The others stay free for every node at once.
+const LOCK_HEALTH = statement(
+  'record_lock_health',
+  `SELECT id, parent_id, status, reason, failure_count, last_success_at, last_failure_at FROM endpoints
+  WHERE id = ANY($1::text[])
+    AND (id = ANY($2::text[]) OR failure_count <> 0 OR last_success_at IS NULL OR last_success_at <= $3)
+  ORDER BY id FOR NO KEY UPDATE`,
+);
+const LOCK_LEASED = statement(
+  'record_lock_leased',
+  `SELECT id FROM deliveries WHERE id = ANY($1::text[]) AND state = 'leased' AND lease_epoch = $2
+  ORDER BY id FOR NO KEY UPDATE`,
+);
+/** Moves deliveries on where the lease still holds, and writes the attempts of those; answers which. */
+const MOVE_ON = statement(
+  'record_move_on',
+  `WITH item AS MATERIALIZED (
+    SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::int[], $12::text[],
+      $13::text[], $14::bigint[], $15::bigint[], $16::int[], $17::text[], $18::text[], $19::boolean[], $20::boolean[],
+      $21::text[], $22::text[], $23::int[], $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::bigint[])
+    AS t (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url, started_at,
+      duration_ms, status, error, response, response_truncated, succeeded, decision,
+      state, schedule_attempts, first_attempt_at, due_at, reason, dead_cause, dead_at)),
+  moved AS (
+    UPDATE deliveries d SET state = i.state, lease_epoch = NULL, attempts = i.number,
+      schedule_attempts = i.schedule_attempts, first_attempt_at = i.first_attempt_at, due_at = i.due_at, updated_at = $2,
+      reason = i.reason, dead_cause = i.dead_cause, dead_at = i.dead_at
+    FROM item i WHERE d.id = i.delivery_id AND d.state = 'leased' AND d.lease_epoch = $1
+    RETURNING d.id, d.destination_id, d.state, d.due_at),
+  new_attempts AS (
+    INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
+      started_at, duration_ms, status, error, response, response_truncated, succeeded, decision)
+    SELECT i.id, i.message_id, i.delivery_id, i.application_id, i.destination_id, i.event_type, i.number, i.trigger_kind,
+      i.url, i.started_at, i.duration_ms, i.status, i.error, i.response, i.response_truncated, i.succeeded, i.decision
+    FROM item i JOIN moved m ON m.id = i.delivery_id),
+  ${noteLanes('moved', '$3', '$4')}
+  SELECT moved.id FROM moved LEFT JOIN told ON true`,
+);
+const WRITTEN = statement(
+  'record_written',
+  'SELECT id FROM attempts WHERE (message_id, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))',
+);
+
+const LAST_SUCCESS_RESOLUTION_MS = 1000;
+
+/**
+ * Two round trips. Finished deliveries move in the first, beside the reads. A retry waits for them: where it goes depends
+ * on its endpoint's status, and that on the attempts before it. The lease on the delivery's own row is what counts here,
+ * not the node's: what nobody has taken over yet may still be recorded by the one who tried it.
+ */
+export async function record(db: Db, input: RecordInput): Promise<RecordOutput> {
+  const items = firstPerDelivery(input.items);
+  const output = await db.transaction(async (tx) => {
+    const final = items.filter((item) => item.attempt.decision.kind !== 'retry').map((item) => toRow(item));
+    const retries = items.filter((item) => item.attempt.decision.kind === 'retry');
+    const [locked, finished, held] = await Promise.all([
+      lockHealth(tx, items),
+      final.length === 0 ? [] : tx.all<{ id: string }>(MOVE_ON, ...toParams(db, input, final)),
+      retries.length === 0
+        ? []
+        : tx.all<{ id: string }>(
+            LOCK_LEASED,
+            retries.map(({ attempt }) => attempt.deliveryId),
+            input.epoch,
+          ),
+    ]);
+    const moved = new Set([...finished, ...held].map(({ id }) => id));
+    const health = new HealthOfBatch(locked);
+    const waiting = items.flatMap((item) => {
+      if (!moved.has(item.attempt.deliveryId)) return [];
+      const state = waitingState(health.of(item.attempt.destinationId));
+      health.apply(item);
+      return item.attempt.decision.kind === 'retry' ? toRow(item, state) : [];
+    });
+    const { changes, endpoints } = health.changes();
+    await Promise.all([
+      waiting.length === 0 ? [] : tx.all(MOVE_ON, ...toParams(db, input, waiting)),
+      writeHealth(db, tx, changes),
+      tx.commit(),
+    ]);
+    return { moved, endpoints };
+  });
+  const lost = items.filter(({ attempt }) => !output.moved.has(attempt.deliveryId));
+  const written = await alreadyWritten(db, lost);
+  const recorded = new Set([...items.filter((item) => !lost.includes(item)), ...written]);
+  return {
+    results: input.items.map((item) => (recorded.has(item) ? 'recorded' : 'lease_lost')),
+    endpoints: output.endpoints,
+  };
+}
+
+/** The first attempt of a delivery ends its lease: a second one in the same batch has lost it. */
+function firstPerDelivery(items: readonly RecordItem[]): RecordItem[] {
+  const seen = new Set<string>();
+  return items.filter(({ attempt }) => !seen.has(attempt.deliveryId) && seen.add(attempt.deliveryId));
+}
+
+/**
+ * A commit whose answer was lost is repeated by the engine and finds its lease gone. If the very attempt is there, that
+ * was us: it is recorded, and whoever listens hears of it.
+ */
+async function alreadyWritten(db: Db, lost: readonly RecordItem[]): Promise<RecordItem[]> {
+  if (lost.length === 0) return [];
+  const rows = await db.all<{ id: string }>(
+    WRITTEN,
+    lost.map(({ attempt }) => attempt.messageId),
+    lost.map(({ attempt }) => attempt.id),
+  );
+  const ids = new Set(rows.map(({ id }) => id));
+  return lost.filter(({ attempt }) => ids.has(attempt.id));
+}
+
+type LockedHealth = HealthRow & { id: string; parent_id: string };
+
+function lockHealth(tx: Tx, items: readonly RecordItem[]): Promise<LockedHealth[]> {
+  const ids = new Set(items.map(({ attempt }) => attempt.destinationId));
+  const failing = items.filter(({ attempt }) => attempt.decision.kind !== 'delivered');
+  const newest = Math.max(0, ...items.map(endOf));
+  return tx.all<LockedHealth>(
+    LOCK_HEALTH,
+    [...ids],
+    [...new Set(failing.map(({ attempt }) => attempt.destinationId))],
+    newest - LAST_SUCCESS_RESOLUTION_MS,
+  );
+}
+
+function endOf({ attempt }: RecordItem): number {
+  return attempt.startedAt + attempt.durationMs;
+}
+
+function waitingState(health: EndpointHealth | undefined): 'pending' | 'held' | 'cancelled' {
+  if (health === undefined) return 'cancelled';
+  return health.status === 'active' ? 'pending' : 'held';
+}
+
+interface MoveRow {
+  readonly item: RecordItem;
+  readonly state: string;
+  readonly dueAt: number | null;
+  readonly deadCause: string | null;
+  readonly deadAt: number | null;
+}
+
+function toRow(item: RecordItem, waiting: 'pending' | 'held' | 'cancelled' = 'pending'): MoveRow {
+  const decision: Decision = item.attempt.decision;
+  switch (decision.kind) {
+    case 'delivered':
+      return { item, state: 'delivered', dueAt: null, deadCause: null, deadAt: null };
+    case 'dead':
+      return { item, state: 'dead', dueAt: null, deadCause: decision.cause, deadAt: endOf(item) };
+    case 'retry': {
+      const dueAt = waiting === 'cancelled' ? null : endOf(item) + decision.delayMs;
+      return { item, state: waiting, dueAt, deadCause: null, deadAt: null };
+    }
+  }
+}
+
+function toParams(db: Db, input: RecordInput, rows: readonly MoveRow[]): SqlValue[] {
+  const attempts = rows.map(({ item }) => item.attempt);
+  return [
+    input.epoch,
+    input.now,
+    db.channel,
+    writeNews(db.teller, { work: true }),
+    attempts.map(({ id }) => id),
+    attempts.map(({ messageId }) => messageId),
+    attempts.map(({ deliveryId }) => deliveryId),
+    attempts.map(({ applicationId }) => applicationId),
+    attempts.map(({ destinationId }) => destinationId),
+    attempts.map(({ eventType }) => eventType),
+    attempts.map(({ number }) => number),
+    attempts.map(({ trigger }) => trigger),
+    attempts.map(({ url }) => url),
+    attempts.map(({ startedAt }) => startedAt),
+    attempts.map(({ durationMs }) => durationMs),
+    attempts.map(({ status }) => status),
+    attempts.map(({ error }) => error ?? null),
+    attempts.map(({ response }) => withoutNul(response)),
+    attempts.map(({ responseTruncated }) => responseTruncated),
+    attempts.map(({ decision }) => decision.kind === 'delivered'),
+    attempts.map(({ decision }) => JSON.stringify(decision)),
+    rows.map(({ state }) => state),
+    rows.map(({ item }) => item.scheduleAttempts),
+    rows.map(({ item }) => item.firstAttemptAt),
+    rows.map(({ dueAt }) => dueAt),
+    attempts.map(({ decision }) => withoutNul(decision.reason)),
+    rows.map(({ deadCause }) => deadCause),
+    rows.map(({ deadAt }) => deadAt),
+  ];
+}
+
+/** PostgreSQL has no NUL in a text; a receiver's answer may. One that did must not keep its batch from being recorded. */
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}
+
+/** Endpoint health over one batch: read once, changed in the attempts' order, written once where it changed. */
+class HealthOfBatch {
+  readonly #before: ReadonlyMap<string, { health: EndpointHealth; applicationId: string }>;
+  readonly #after = new Map<string, EndpointHealth>();
+
+  constructor(rows: readonly LockedHealth[]) {
+    this.#before = new Map(rows.map((row) => [row.id, { health: toHealth(row), applicationId: row.parent_id }]));
+  }
+
+  of(endpointId: string): EndpointHealth | undefined {
+    return this.#after.get(endpointId) ?? this.#before.get(endpointId)?.health;
+  }
+
+  apply(item: RecordItem): void {
+    const { attempt } = item;
+    const health = this.of(attempt.destinationId);
+    // An attempt that we broke off says nothing about the endpoint.
+    if (health === undefined || attempt.error === 'interrupted') return;
+    const after = healthAfter(health, {
+      kind: attempt.decision.kind === 'delivered' ? 'success' : 'failure',
+      at: endOf(item),
+      firstAttemptAt: item.firstAttemptAt,
+      decision: attempt.decision,
+    });
+    this.#after.set(attempt.destinationId, after);
+  }
+
+  changes(): { changes: HealthChange[]; endpoints: RecordOutput['endpoints'] } {
+    const changes: HealthChange[] = [];
+    const endpoints: RecordOutput['endpoints'][number][] = [];
+    for (const [id, health] of this.#after) {
+      const before = this.#before.get(id);
+      if (before === undefined) continue;
+      const { applicationId } = before;
+      const statusChanged = before.health.status !== health.status;
+      // A success on a healthy endpoint changes only lastSuccessAt: not worth a write a batch, nor a report.
+      const telling = statusChanged || before.health.failureCount !== health.failureCount;
+      const freshEnough = (health.lastSuccessAt ?? 0) - (before.health.lastSuccessAt ?? 0) < LAST_SUCCESS_RESOLUTION_MS;
+      if (!telling && freshEnough) continue;
+      changes.push({ id, applicationId, before: before.health.status, health });
+      if (telling) endpoints.push({ id, applicationId, health, statusChanged });
+    }
+    return { changes, endpoints };
+  }
+}

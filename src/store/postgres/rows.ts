@@ -1,0 +1,147 @@
+/** Rows as records. Column names are the model's in snake case. */
+import type { Attempt, Decision, Delivery, EndpointHealth, Message } from '../../model/index.ts';
+import type { ClaimedDelivery } from '../store.ts';
+
+export interface DeliveryRow {
+  id: string;
+  message_id: string;
+  application_id: string;
+  destination_id: string;
+  event_type: string;
+  state: Delivery['state'];
+  trigger_kind: Delivery['trigger'];
+  attempts: number;
+  schedule_attempts: number;
+  first_attempt_at: number | null;
+  due_at: number | null;
+  lease_epoch: number | null;
+  created_at: number;
+  updated_at: number;
+  reason: string;
+  dead_cause: Delivery['deadCause'] | null;
+  dead_at: number | null;
+}
+
+export function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    messageId: row.message_id,
+    applicationId: row.application_id,
+    destinationId: row.destination_id,
+    eventType: row.event_type,
+    state: row.state,
+    trigger: row.trigger_kind,
+    attempts: row.attempts,
+    scheduleAttempts: row.schedule_attempts,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    reason: row.reason,
+    ...(row.first_attempt_at === null ? {} : { firstAttemptAt: row.first_attempt_at }),
+    ...(row.due_at === null ? {} : { dueAt: row.due_at }),
+    ...(row.dead_cause ? { deadCause: row.dead_cause } : {}),
+    ...(row.dead_at === null ? {} : { deadAt: row.dead_at }),
+  };
+}
+
+export interface ClaimedRow extends DeliveryRow {
+  payload: Uint8Array | null;
+}
+
+export function toClaimed(row: ClaimedRow): ClaimedDelivery {
+  return {
+    id: row.id,
+    messageId: row.message_id,
+    applicationId: row.application_id,
+    destinationId: row.destination_id,
+    eventType: row.event_type,
+    trigger: row.trigger_kind,
+    attempts: row.attempts,
+    scheduleAttempts: row.schedule_attempts,
+    firstAttemptAt: row.first_attempt_at ?? undefined,
+    dueAt: row.due_at ?? row.created_at,
+    createdAt: row.created_at,
+    payload: row.payload ?? new Uint8Array(),
+  };
+}
+
+export interface MessageRow {
+  id: string;
+  application_id: string;
+  event_id: string | null;
+  event_type: string;
+  channels: string[] | null;
+  tags: string[] | null;
+  payload: Uint8Array;
+  created_at: number;
+}
+
+export function toMessage(row: MessageRow): Message {
+  return {
+    id: row.id,
+    applicationId: row.application_id,
+    eventType: row.event_type,
+    payload: row.payload,
+    createdAt: row.created_at,
+    ...(row.event_id === null ? {} : { eventId: row.event_id }),
+    ...(row.channels === null ? {} : { channels: row.channels }),
+    ...(row.tags === null ? {} : { tags: row.tags }),
+  };
+}
+
+export interface AttemptRow {
+  id: string;
+  message_id: string;
+  delivery_id: string;
+  application_id: string;
+  destination_id: string;
+  event_type: string;
+  number: number;
+  trigger_kind: Attempt['trigger'];
+  url: string;
+  started_at: number;
+  duration_ms: number;
+  status: number;
+  error: Attempt['error'] | null;
+  response: string;
+  response_truncated: boolean;
+  decision: string;
+}
+
+export function toAttempt(row: AttemptRow): Attempt {
+  return {
+    id: row.id,
+    deliveryId: row.delivery_id,
+    messageId: row.message_id,
+    applicationId: row.application_id,
+    destinationId: row.destination_id,
+    eventType: row.event_type,
+    number: row.number,
+    trigger: row.trigger_kind,
+    url: row.url,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    status: row.status,
+    response: row.response,
+    responseTruncated: row.response_truncated,
+    decision: JSON.parse(row.decision) as Decision,
+    ...(row.error ? { error: row.error } : {}),
+  };
+}
+
+export interface HealthRow {
+  status: EndpointHealth['status'];
+  reason: string;
+  failure_count: number;
+  last_success_at: number | null;
+  last_failure_at: number | null;
+}
+
+export function toHealth(row: HealthRow): EndpointHealth {
+  return {
+    status: row.status,
+    reason: row.reason,
+    failureCount: row.failure_count,
+    ...(row.last_success_at === null ? {} : { lastSuccessAt: row.last_success_at }),
+    ...(row.last_failure_at === null ? {} : { lastFailureAt: row.last_failure_at }),
+  };
+}
