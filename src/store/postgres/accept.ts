@@ -14,13 +14,14 @@ const ACCEPT = statement(
   'accept',
   `WITH item AS MATERIALIZED (
     SELECT * FROM unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
-      $12::bytea[], $13::bigint[], $14::text[], $15::text[], $16::int[], $17::text[], $18::bigint[])
+      $12::bytea[], $13::bigint[], $14::text[], $15::text[], $16::int[], $17::text[], $18::bigint[], $24::text[], $25::text[])
     AS t (ord, id, application_id, fanout_revision, event_id, event_type, channels, tags, payload, created_at,
-      key, fingerprint, status, body, expires_at)),
+      key, fingerprint, status, body, expires_at, headers, content_type)),
   verdict AS MATERIALIZED (
-    SELECT i.ord, a.fanout_revision, e.message_id, r.key, r.fingerprint, r.status, r.body, r.expires_at
+    SELECT i.ord, coalesce(a.fanout_revision, s.fanout_revision) AS fanout_revision, e.message_id, r.key, r.fingerprint, r.status, r.body, r.expires_at
     FROM item i
     LEFT JOIN applications a ON a.id = i.application_id
+    LEFT JOIN sources s ON s.id = i.application_id
     LEFT JOIN event_ids e ON e.application_id = i.application_id AND e.event_id = i.event_id
     LEFT JOIN remembered r ON r.key = i.key AND r.expires_at > $2),
   node AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM nodes WHERE epoch = $1 AND expires_at > 0) AS alive),
@@ -36,8 +37,9 @@ const ACCEPT = statement(
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
       expires_at = CASE WHEN remembered.expires_at <= $2 THEN excluded.expires_at END),
   new_messages AS (
-    INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at)
-    SELECT id, application_id, event_id, event_type, channels::jsonb, tags::jsonb, payload, created_at FROM taken),
+    INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at, headers, content_type)
+    SELECT id, application_id, event_id, event_type, channels::jsonb, tags::jsonb, payload, created_at, headers, content_type
+    FROM taken),
   new_deliveries AS (
     INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
       schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
@@ -51,6 +53,18 @@ const ACCEPT = statement(
     RETURNING destination_id, state, due_at),
   ${noteLanes('new_deliveries', '$3', '$23')}
   SELECT verdict.*, node.alive FROM verdict CROSS JOIN node LEFT JOIN told ON true ORDER BY ord`,
+);
+
+/** Only what came again is compared, after the commit: the hot path reads no payload and looks into no partition for it. */
+const COMPARE = statement(
+  'accept_compare',
+  `WITH again AS (
+    SELECT i.ord, m.id, m.payload = i.payload AS same
+    FROM unnest($1::int[], $2::text[], $3::bytea[]) AS i (ord, id, payload) JOIN messages m ON m.id = i.id),
+  counted AS (
+    UPDATE messages m SET conflicts = coalesce(m.conflicts, 0) + c.count
+    FROM (SELECT id, count(*) AS count FROM again WHERE NOT same GROUP BY id) c WHERE m.id = c.id)
+  SELECT ord FROM again WHERE same`,
 );
 
 /** A race for an event id or a key is lost to somebody who has it then: the next try answers. */
@@ -88,7 +102,26 @@ export async function accept(db: Db, input: AcceptInput): Promise<AcceptOutput> 
       return first === undefined;
     });
   }
+  await compare(db, input, results);
   return { fenced, results };
+}
+
+async function compare(db: Db, input: AcceptInput, results: AcceptResult[]): Promise<void> {
+  const again = input.items.flatMap(({ message }, ord) => {
+    const result = results[ord];
+    return result?.kind === 'duplicate' && result.by === 'eventId' ? [{ ord, result, message }] : [];
+  });
+  if (again.length === 0) return;
+  const same = await db.all<{ ord: number }>(
+    COMPARE,
+    again.map(({ ord }) => ord),
+    again.map(({ result }) => result.messageId),
+    again.map(({ message }) => message.payload),
+  );
+  for (const { ord } of same) {
+    const result = results[ord];
+    if (result !== undefined) results[ord] = { ...result, samePayload: true } as AcceptResult;
+  }
 }
 
 async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Promise<Verdict[]> {
@@ -140,6 +173,8 @@ function toParams(db: Db, input: AcceptInput, entries: readonly Entry[]): SqlVal
     deliveries.map(({ destinationId }) => destinationId),
     deliveries.map(({ state }) => state),
     writeNews(db.teller, { work: true }),
+    column(({ message }) => message.headers && JSON.stringify(message.headers)),
+    column(({ message }) => message.contentType),
   ];
 }
 
@@ -149,7 +184,8 @@ function toResult(verdict: Omit<Verdict, 'ord' | 'alive'>, item: AcceptItem): Ac
     const { key, fingerprint, status, body, expires_at: expiresAt } = verdict;
     return { kind: 'duplicate', by: 'key', remembered: { key, fingerprint, status, body, expiresAt } };
   }
-  if (verdict.message_id !== null) return { kind: 'duplicate', by: 'eventId', messageId: verdict.message_id };
+  if (verdict.message_id !== null)
+    return { kind: 'duplicate', by: 'eventId', messageId: verdict.message_id, samePayload: false };
   return verdict.fanout_revision === item.fanoutRevision ? { kind: 'accepted' } : { kind: 'stale' };
 }
 
@@ -182,5 +218,5 @@ function duplicateOf(item: AcceptItem, first: AcceptItem): AcceptResult {
   if (remembered !== undefined && remembered.key === item.remember?.key) {
     return { kind: 'duplicate', by: 'key', remembered };
   }
-  return { kind: 'duplicate', by: 'eventId', messageId: first.message.id };
+  return { kind: 'duplicate', by: 'eventId', messageId: first.message.id, samePayload: false };
 }

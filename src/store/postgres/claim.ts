@@ -4,6 +4,11 @@ import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
 import { type ClaimedRow, toClaimed } from './rows.ts';
 
+/** A handler's lane is for the nodes that have the function; the others pass it by, however long it has been due. */
+function mine(handlers: string): string {
+  return `(destination_id NOT LIKE 'hdl\\_%' OR destination_id = ANY(${handlers}::text[]))`;
+}
+
 const LOCK_NAMED = statement(
   'claim_lock_named',
   'SELECT destination_id FROM lanes WHERE destination_id = ANY($1::text[]) ORDER BY destination_id FOR UPDATE',
@@ -13,6 +18,7 @@ const LOCK_DUE = statement(
   'claim_lock_due',
   `SELECT destination_id FROM lanes
   WHERE due_at IS NOT NULL AND parked_by IS NULL AND due_at <= $1 AND destination_id <> ALL($2::text[])
+    AND ${mine('$4')}
   ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED`,
 );
 const LEASE_DUE = statement(
@@ -47,7 +53,7 @@ const SETTLE_LANES = statement(
 );
 const NEXT_LANE = statement(
   'claim_next_lane',
-  'SELECT due_at FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL ORDER BY due_at LIMIT 1',
+  `SELECT due_at FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL AND ${mine('$1')} ORDER BY due_at LIMIT 1`,
 );
 
 const FENCED: ClaimOutput = { fenced: true, deliveries: [], lanes: [], moreLanes: false, nextDueAt: undefined };
@@ -69,7 +75,7 @@ export async function claim(
         named.length === 0 ? [] : tx.all<{ destination_id: string }>(LOCK_NAMED, named),
         input.discover.lanes === 0
           ? []
-          : tx.all<{ destination_id: string }>(LOCK_DUE, input.now, named, input.discover.lanes),
+          : tx.all<{ destination_id: string }>(LOCK_DUE, input.now, named, input.discover.lanes, input.handlers ?? []),
       ]);
       if (!alive) return FENCED;
       const locked = new Set(known.map((lane) => lane.destination_id));
@@ -102,7 +108,7 @@ async function take(tx: Tx, input: ClaimInput, wanted: readonly { destinationId:
   const [rows, lanes, [next]] = await Promise.all([
     none ? [] : tx.all<ClaimedRow>(LEASE_DUE, input.epoch, input.now, ids, rooms),
     none ? [] : tx.all<{ destination_id: string; more: boolean }>(SETTLE_LANES, input.epoch, input.now, ids),
-    tx.all<{ due_at: number }>(NEXT_LANE),
+    tx.all<{ due_at: number }>(NEXT_LANE, input.handlers ?? []),
   ]);
   const more = new Set(lanes.filter((lane) => lane.more).map((lane) => lane.destination_id));
   return { rows, more, next: next?.due_at };

@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
 import { DELIVERY_STATES, LEGAL_TRANSITIONS } from '../../model/index.ts';
+import { createTestSchema, type TestSchema } from '../../testing/postgres-schema.ts';
 import { exerciseStore } from '../conformance/index.ts';
 import { openPostgresStore } from './index.ts';
-import { createTestSchema, type TestSchema } from './testing/test-schema.ts';
 
 /** The model's table as a trigger: with it in the schema, a statement that makes an illegal transition fails. */
 async function forbidIllegalTransitions(schema: TestSchema): Promise<void> {

@@ -50,7 +50,10 @@ export function deliveryFilter(filter: DeliveryFilter): Where {
     .andEqual('application_id', filter.applicationId)
     .andIn('event_type', filter.eventTypes)
     .andEqual('dead_cause', filter.cause)
-    .andBetween('created_at', filter.after, filter.before);
+    .andEqual('fingerprint', filter.fingerprint)
+    .andBetween('created_at', filter.after, filter.before)
+    .andBetween('dead_at', filter.diedAfter, filter.diedBefore);
+  if (filter.error !== undefined) where.and('strpos(lower(last_error), lower(?)) > 0', filter.error);
   // Partial indexes answer only to the literal: one state is written out, never bound.
   const [only, ...others] = filter.states ?? [];
   if (only !== undefined && others.length === 0) return where.and(`state = '${only}'`);

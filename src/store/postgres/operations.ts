@@ -4,12 +4,15 @@ import { accept } from './accept.ts';
 import { claim } from './claim.ts';
 import type { Db } from './driver.ts';
 import { lease } from './lease.ts';
+import { listGroups } from './list-groups.ts';
 import { heartbeat, join, leave } from './nodes.ts';
+import { purge } from './purge.ts';
 import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
 import { record } from './record.ts';
 import { get, insert, list, remove, update } from './records.ts';
 import { release } from './release.ts';
 import { forget, recall } from './remembered.ts';
+import { restore } from './restore.ts';
 import { addDelivery, discard, redeliver } from './selection.ts';
 import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
@@ -39,6 +42,8 @@ export const operations: { readonly [N in OperationName]: Operation<N> } = {
   redeliver,
   addDelivery,
   discard,
+  restore,
+  purge,
   insert: insert as Operation<'insert'>,
   get: get as Operation<'get'>,
   list: list as Operation<'list'>,
@@ -48,6 +53,7 @@ export const operations: { readonly [N in OperationName]: Operation<N> } = {
   listMessages,
   getDelivery,
   listDeliveries,
+  listGroups,
   getAttempt,
   listAttempts,
   recall,

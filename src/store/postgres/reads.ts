@@ -49,12 +49,14 @@ export async function counts(db: Db, input: { most: number }): Promise<Counts> {
   // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
   const [row = {}] = await db.all<Record<string, number | null>>({
     text: `SELECT ${states.join(', ')},
+      (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' AND attempts > 0 ${limitOf(input.most)}) s) AS retrying,
       (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
       (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`,
   });
   const due = [row.waiting, row.parked].filter((at) => typeof at === 'number');
   return {
     pending: row.pending ?? 0,
+    retrying: row.retrying ?? 0,
     leased: row.leased ?? 0,
     held: row.held ?? 0,
     dead: row.dead ?? 0,

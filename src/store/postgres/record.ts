@@ -1,5 +1,5 @@
 import type { Decision, EndpointHealth } from '../../model/index.ts';
-import { healthAfter } from '../../policy/index.ts';
+import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
 import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { noteLanes } from './lanes.ts';
@@ -27,14 +27,17 @@ const MOVE_ON = statement(
   `WITH item AS MATERIALIZED (
     SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::int[], $12::text[],
       $13::text[], $14::bigint[], $15::bigint[], $16::int[], $17::text[], $18::text[], $19::boolean[], $20::boolean[],
-      $21::text[], $22::text[], $23::int[], $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::bigint[])
+      $21::text[], $22::text[], $23::int[], $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::bigint[],
+      $29::int[], $30::text[], $31::text[])
     AS t (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url, started_at,
       duration_ms, status, error, response, response_truncated, succeeded, decision,
-      state, schedule_attempts, first_attempt_at, due_at, reason, dead_cause, dead_at)),
+      state, schedule_attempts, first_attempt_at, due_at, reason, dead_cause, dead_at,
+      max_attempts, fingerprint, last_error)),
   moved AS (
     UPDATE deliveries d SET state = i.state, lease_epoch = NULL, attempts = i.number,
       schedule_attempts = i.schedule_attempts, first_attempt_at = i.first_attempt_at, due_at = i.due_at, updated_at = $2,
-      reason = i.reason, dead_cause = i.dead_cause, dead_at = i.dead_at
+      reason = i.reason, dead_cause = i.dead_cause, dead_at = i.dead_at, max_attempts = i.max_attempts,
+      fingerprint = i.fingerprint, last_error = i.last_error
     FROM item i WHERE d.id = i.delivery_id AND d.state = 'leased' AND d.lease_epoch = $1
     RETURNING d.id, d.destination_id, d.state, d.due_at),
   new_attempts AS (
@@ -196,11 +199,14 @@ function toParams(db: Db, input: RecordInput, rows: readonly MoveRow[]): SqlValu
     attempts.map(({ decision }) => withoutNul(decision.reason)),
     rows.map(({ deadCause }) => deadCause),
     rows.map(({ deadAt }) => deadAt),
+    rows.map(({ item }) => item.maxAttempts ?? null),
+    rows.map(({ state, item }) => (state === 'dead' ? errorFingerprint(item.attempt) : null)),
+    rows.map(({ state, item }) => (state === 'dead' ? withoutNul(errorLine(item.attempt)) : null)),
   ];
 }
 
 /** PostgreSQL has no NUL in a text; a receiver's answer may. One that did must not keep its batch from being recorded. */
-function withoutNul(text: string): string {
+export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }
 

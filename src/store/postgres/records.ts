@@ -19,6 +19,7 @@ interface RecordTable<K extends RecordKind> {
 
 const TABLES: { readonly [K in RecordKind]: RecordTable<K> } = {
   application: { table: 'applications', listBy: 'id', nameOf: (record) => record.uid },
+  source: { table: 'sources', listBy: 'id', nameOf: (record) => record.uid },
   endpoint: { table: 'endpoints', listBy: 'id', nameOf: (record) => record.uid },
   eventType: { table: 'event_types', listBy: 'name', nameOf: (record) => record.name },
   policy: { table: 'policies', listBy: 'name', nameOf: (record) => record.name },
@@ -26,7 +27,10 @@ const TABLES: { readonly [K in RecordKind]: RecordTable<K> } = {
 };
 
 const UNIQUE_VIOLATION = '23505';
-const APPLICATION_EXISTS = statement('application_exists', 'SELECT 1 FROM applications WHERE id = $1');
+const OWNER_EXISTS = statement(
+  'owner_exists',
+  'SELECT 1 FROM applications WHERE id = $1 UNION ALL SELECT 1 FROM sources WHERE id = $1',
+);
 const LOCK_ENDPOINTS = statement(
   'remove_lock_endpoints',
   'SELECT id FROM endpoints WHERE parent_id = $1 ORDER BY id FOR UPDATE',
@@ -53,7 +57,7 @@ export async function insert<K extends RecordKind>(
   const lock = parentId === undefined ? '' : exclude(db, { kind: 'application', id: parentId });
   try {
     return await db.transaction(async (tx) => {
-      if (parentId !== undefined && (await tx.all(APPLICATION_EXISTS, parentId)).length === 0) return 'missing';
+      if (parentId !== undefined && (await tx.all(OWNER_EXISTS, parentId)).length === 0) return 'missing';
       // First, so that a key that was used already is told as such, whatever else it would run into.
       if (input.remember !== undefined) await remember(tx, input.remember, input.record.createdAt);
       const columns = toColumns(input, parentId);
@@ -103,7 +107,7 @@ export async function update<K extends RecordKind>(
 ): Promise<'updated' | 'conflict' | 'stale' | 'missing'> {
   const { table, nameOf } = TABLES[input.kind] as RecordTable<K>;
   const { id } = input.record;
-  const owner = input.kind === 'application' ? id : parentOf(input.record);
+  const owner = isOwner(input.kind) ? id : parentOf(input.record);
   try {
     return await db.transaction(async (tx) => {
       const [current] = await tx.all<{ revision: number }>(
@@ -134,16 +138,16 @@ export async function update<K extends RecordKind>(
 export async function remove(db: Db, input: { kind: RecordKind; id: string; now: number }): Promise<boolean> {
   const { table } = TABLES[input.kind];
   return db.transaction(async (tx) => {
-    if (input.kind === 'application') await tx.all(LOCK_ENDPOINTS, input.id);
+    if (isOwner(input.kind)) await tx.all(LOCK_ENDPOINTS, input.id);
     const [row] = await tx.all<{ parent_id?: string }>(
       { text: `SELECT * FROM ${table} WHERE id = $1 FOR UPDATE` },
       input.id,
     );
     if (row === undefined) return false;
-    const owner = input.kind === 'application' ? input.id : row.parent_id;
+    const owner = isOwner(input.kind) ? input.id : row.parent_id;
     await Promise.all([
       ...(owner === undefined ? [] : changeFanout(db, tx, [owner])),
-      ...(input.kind === 'application'
+      ...(isOwner(input.kind)
         ? [tx.run(CANCEL_LANES_OF, input.id), tx.run(REMOVE_ENDPOINTS, input.id), tx.run(REMOVE_TOKENS, input.id)]
         : []),
       input.kind === 'endpoint' ? tx.run(CANCEL_LANE, input.id) : 0,
@@ -166,7 +170,7 @@ function toColumns<K extends RecordKind>(
     revision: 1,
     doc: JSON.stringify(input.record),
   };
-  if (input.kind === 'application') columns.fanout_revision = 1;
+  if (isOwner(input.kind)) columns.fanout_revision = 1;
   if (input.kind === 'token')
     columns.owner_id = 'applicationId' in input.record ? (input.record.applicationId ?? null) : null;
   if (input.kind === 'endpoint') {
@@ -180,6 +184,11 @@ function toColumns<K extends RecordKind>(
 async function tellOf(db: Db, tx: Tx, kind: RecordKind, owner: string | undefined): Promise<void> {
   if (owner !== undefined) await tell(db, tx, { changed: [owner] });
   else if (kind === 'policy') await tell(db, tx, { changed: 'all' });
+}
+
+/** Whom messages and endpoints belong to. */
+function isOwner(kind: RecordKind): boolean {
+  return kind === 'application' || kind === 'source';
 }
 
 function parentOf(record: RecordTypes[RecordKind]): string | undefined {

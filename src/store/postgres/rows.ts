@@ -12,6 +12,7 @@ export interface DeliveryRow {
   trigger_kind: Delivery['trigger'];
   attempts: number;
   schedule_attempts: number;
+  max_attempts: number | null;
   first_attempt_at: number | null;
   due_at: number | null;
   lease_epoch: number | null;
@@ -20,6 +21,8 @@ export interface DeliveryRow {
   reason: string;
   dead_cause: Delivery['deadCause'] | null;
   dead_at: number | null;
+  fingerprint: string | null;
+  last_error: string | null;
 }
 
 export function toDelivery(row: DeliveryRow): Delivery {
@@ -36,10 +39,13 @@ export function toDelivery(row: DeliveryRow): Delivery {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     reason: row.reason,
+    ...(row.max_attempts === null ? {} : { maxAttempts: row.max_attempts }),
     ...(row.first_attempt_at === null ? {} : { firstAttemptAt: row.first_attempt_at }),
     ...(row.due_at === null ? {} : { dueAt: row.due_at }),
     ...(row.dead_cause ? { deadCause: row.dead_cause } : {}),
     ...(row.dead_at === null ? {} : { deadAt: row.dead_at }),
+    ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),
+    ...(row.last_error === null ? {} : { lastError: row.last_error }),
   };
 }
 
@@ -73,6 +79,9 @@ export interface MessageRow {
   tags: string[] | null;
   payload: Uint8Array;
   created_at: number;
+  headers: string | null;
+  content_type: string | null;
+  conflicts: number | null;
 }
 
 export function toMessage(row: MessageRow): Message {
@@ -85,6 +94,9 @@ export function toMessage(row: MessageRow): Message {
     ...(row.event_id === null ? {} : { eventId: row.event_id }),
     ...(row.channels === null ? {} : { channels: row.channels }),
     ...(row.tags === null ? {} : { tags: row.tags }),
+    ...(row.headers === null ? {} : { headers: JSON.parse(row.headers) as Record<string, string> }),
+    ...(row.content_type === null ? {} : { contentType: row.content_type }),
+    ...(row.conflicts === null ? {} : { conflicts: row.conflicts }),
   };
 }
 

@@ -15,7 +15,8 @@ const REDELIVER = statement(
   `WITH again AS (
     UPDATE deliveries d SET state = CASE WHEN e.status = 'active' THEN 'pending' ELSE 'held' END, trigger_kind = 'manual',
       schedule_attempts = 0, first_attempt_at = NULL, due_at = $3, updated_at = $3,
-      reason = CASE WHEN e.status = 'active' THEN ${BY_HAND} ELSE ${BY_HAND_HELD} END, dead_cause = NULL, dead_at = NULL
+      reason = CASE WHEN e.status = 'active' THEN ${BY_HAND} ELSE ${BY_HAND_HELD} END, dead_cause = NULL, dead_at = NULL,
+      fingerprint = NULL, last_error = NULL
     FROM endpoints e
     WHERE e.id = d.destination_id AND d.id = ANY($1::text[]) AND d.state = ANY($2::text[]) AND d.state <> 'leased'
     RETURNING d.id, d.destination_id, d.state, d.due_at),
@@ -24,7 +25,8 @@ const REDELIVER = statement(
 );
 const DISCARD = statement(
   'discard',
-  `UPDATE deliveries SET state = 'cancelled', updated_at = $2, reason = $3, dead_cause = NULL, dead_at = NULL
+  `UPDATE deliveries SET state = 'cancelled', updated_at = $2, reason = $3, dead_cause = NULL, dead_at = NULL,
+    fingerprint = NULL, last_error = NULL
   WHERE id = ANY($1::text[]) AND state = 'dead' RETURNING id`,
 );
 const LOCK_ENDPOINT = statement('add_lock_endpoint', 'SELECT 1 FROM endpoints WHERE id = $1 FOR SHARE');

@@ -26,7 +26,8 @@ const WRITE = statement(
 );
 export const CHANGE_FANOUT = statement(
   'change_fanout',
-  'UPDATE applications SET fanout_revision = fanout_revision + 1 WHERE id = ANY($1::text[])',
+  `WITH changed AS (UPDATE applications SET fanout_revision = fanout_revision + 1 WHERE id = ANY($1::text[]))
+  UPDATE sources SET fanout_revision = fanout_revision + 1 WHERE id = ANY($1::text[])`,
 );
 // Nothing more is claimed from a stopped lane. A resumed one is found by what it still has pending (the sweep that
 // was to hold it may not have come that far), and again as its held deliveries are let go.

@@ -18,6 +18,15 @@ CREATE TABLE applications (
   doc             text NOT NULL
 ) WITH (fillfactor = 80);
 
+-- Sources own messages and endpoints as applications do.
+CREATE TABLE sources (
+  id              text COLLATE "C" PRIMARY KEY,
+  name            text COLLATE "C" UNIQUE,
+  revision        bigint NOT NULL,
+  fanout_revision bigint NOT NULL,
+  doc             text NOT NULL
+) WITH (fillfactor = 80);
+
 CREATE TABLE endpoints (
   id              text COLLATE "C" PRIMARY KEY,
   parent_id       text COLLATE "C" NOT NULL,
@@ -51,6 +60,10 @@ CREATE TABLE messages (
   tags           jsonb,
   payload        bytea NOT NULL,
   created_at     bigint NOT NULL,
+  -- Of received messages only.
+  headers        text,
+  content_type   text,
+  conflicts      bigint,
   PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX messages_by_application ON messages (application_id, id);
@@ -77,6 +90,7 @@ CREATE TABLE deliveries (
   trigger_kind      text NOT NULL,
   attempts          integer NOT NULL,
   schedule_attempts integer NOT NULL,
+  max_attempts      integer,
   first_attempt_at  bigint,
   due_at            bigint,
   lease_epoch       bigint,
@@ -85,6 +99,9 @@ CREATE TABLE deliveries (
   reason            text NOT NULL,
   dead_cause        text,
   dead_at           bigint,
+  -- What a dead letter died of; NULL on everything that is not dead.
+  fingerprint       text COLLATE "C",
+  last_error        text,
   -- A leased row has an owner and no other row has one; a pending row has a due time.
   CHECK ((state = 'leased') = (lease_epoch IS NOT NULL)),
   CHECK (state <> 'pending' OR due_at IS NOT NULL),
@@ -104,6 +121,9 @@ CREATE INDEX deliveries_pending ON deliveries (destination_id, due_at, id) WHERE
 CREATE INDEX deliveries_leased ON deliveries (lease_epoch, id) WHERE state = 'leased';
 CREATE INDEX deliveries_held ON deliveries (destination_id, id) WHERE state = 'held';
 CREATE INDEX deliveries_dead ON deliveries (id) WHERE state = 'dead';
+CREATE INDEX deliveries_retrying ON deliveries (due_at, id) WHERE state = 'pending' AND attempts > 0;
+-- A group of dead letters is a range of this index: the first and the last of it are its ends.
+CREATE INDEX deliveries_dead_groups ON deliveries (application_id, event_type, fingerprint, dead_at, id) WHERE state = 'dead';
 
 CREATE TABLE attempts (
   id                 text COLLATE "C" NOT NULL,
@@ -155,3 +175,47 @@ CREATE TABLE remembered (
   expires_at  bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX remembered_by_expiry ON remembered (expires_at);
+
+-- For people and their reports: one row per delivery that waits for a retry, and per dead letter. Times are UTC.
+CREATE FUNCTION posthorn_text(bytes bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN convert_from(bytes, 'UTF8');
+EXCEPTION WHEN OTHERS THEN
+  -- One payload that is not text must not hide all the others.
+  RETURN encode(bytes, 'escape');
+END $$;
+CREATE FUNCTION posthorn_time(ms bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT to_char(to_timestamp(ms / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+CREATE VIEW webhook_retry_queue AS
+SELECT
+  d.id,
+  coalesce(m.event_id, m.id) AS stripe_event_id,
+  d.event_type,
+  posthorn_text(m.payload) AS payload,
+  greatest(d.schedule_attempts - 1, 0) AS retry_count,
+  coalesce(d.max_attempts - 1, 0) AS max_retries,
+  posthorn_time(d.due_at) AS next_retry_at,
+  (SELECT CASE WHEN a.error IS NULL THEN 'HTTP ' || a.status ELSE a.error END || ': ' || a.response
+   FROM attempts a WHERE a.message_id = d.message_id AND a.delivery_id = d.id ORDER BY a.id DESC LIMIT 1) AS last_error,
+  posthorn_time(d.created_at) AS created_at,
+  posthorn_time(d.updated_at) AS updated_at
+FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state = 'pending' AND d.attempts > 0;
+
+CREATE VIEW webhook_dead_letter_queue AS
+SELECT
+  d.id,
+  coalesce(m.event_id, m.id) AS stripe_event_id,
+  d.event_type,
+  posthorn_text(m.payload) AS payload,
+  greatest(d.schedule_attempts - 1, 0) AS retry_count,
+  coalesce(
+    (SELECT CASE WHEN a.error IS NULL THEN 'HTTP ' || a.status ELSE a.error END || ': ' || a.response
+     FROM attempts a WHERE a.message_id = d.message_id AND a.delivery_id = d.id ORDER BY a.id DESC LIMIT 1),
+    d.reason) AS error,
+  posthorn_time(m.created_at) AS original_timestamp,
+  posthorn_time(d.dead_at) AS created_at
+FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state = 'dead';
