@@ -1,9 +1,9 @@
-/** The shapes of messages, attempts, deliveries and dead letters on the wire. */
+/** The shapes of messages, attempts and deliveries on the wire. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { DELIVERY_STATES } from '../model/index.ts';
 import { ApplicationIn, Nullable, PageQuery, Time } from './contract.ts';
 
-const Words = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: [...words] });
+export const Words = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: [...words] });
 const Json = (description: string) => Type.Unsafe<object>({ type: 'object', additionalProperties: true, description });
 const Optional = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
 
@@ -21,7 +21,7 @@ export const DeliveryPath = Type.Object({ delivery: Type.String() });
 export const ContentQuery = {
   with_content: Type.Optional(Type.Boolean({ description: 'Whether bodies are included; true without it.' })),
 };
-const TimeQuery = {
+export const TimeQuery = {
   ...PageQuery,
   before: Type.Optional(Type.String({ description: 'Only what is older than this date.' })),
   after: Type.Optional(Type.String({ description: 'Only what is newer than this date.' })),
@@ -144,33 +144,21 @@ export const DeliveryOut = Type.Object({
   nextAttempt: Nullable(Time),
   deadCause: Nullable(Words(['exhausted', 'rejected'])),
   deadAt: Nullable(Time),
+  fingerprint: Nullable(Type.String({ description: 'What a dead letter died of: the same for the same error.' })),
+  lastError: Nullable(Type.String({ description: 'The error that a dead letter died of, in a line.' })),
   createdAt: Time,
   updatedAt: Time,
 });
 export type DeliveryOut = Static<typeof DeliveryOut>;
 export const DeliveryDetailOut = Type.Object({ ...DeliveryOut.properties, attempts: Type.Array(AttemptOut) });
-export const DeadLetterOut = Type.Object({ ...DeliveryOut.properties, lastAttempt: Nullable(AttemptOut) });
 
-const Selection = {
+export const Selection = {
   application: Type.Optional(Type.String()),
   endpoint: Type.Optional(Type.String()),
   message: Type.Optional(Type.String()),
 };
-const Cause = Type.Optional(Words(['exhausted', 'rejected']));
 export const DeliveryListQuery = Type.Object({
   ...Selection,
   ...TimeQuery,
   state: Type.Optional(Type.Array(Type.String(), { description: `Of ${DELIVERY_STATES.join(', ')}.` })),
 });
-export const DeadLetterListQuery = Type.Object({ ...Selection, ...TimeQuery, cause: Cause });
-/** Everything that is dead without a field. A field of another name is refused: it would select too much. */
-export const DeadLetterSelection = Type.Object({
-  ...Selection,
-  cause: Cause,
-  eventTypes: Type.Optional(Type.Array(Type.String())),
-  before: Type.Optional(Type.String()),
-  after: Type.Optional(Type.String()),
-});
-export const DiscardIn = Type.Object({ reason: Type.String({ description: 'Why, for whoever looks at it later.' }) });
-export const DiscardAllIn = Type.Object({ filter: DeadLetterSelection, reason: Type.String() });
-export const CountOut = Type.Object({ count: Type.Integer() });

@@ -74,11 +74,10 @@ describe('dead letters', () => {
       status: 202,
       body: { count: 1 },
     });
-    expect((await rig.call('POST', 'dead-letter/retry', { before: '2020-01-01T00:00:00Z' })).body).toEqual({
-      count: 0,
-    });
+    const none = await rig.call('POST', 'dead-letter/retry', { before: '2020-01-01T00:00:00Z' });
+    expect(none.body).toEqual({ count: 0, skipped: 0, iterator: null, done: true });
     const rest = { application: 'acme', endpoint: 'ep', cause: 'exhausted' };
-    expect((await rig.call('POST', 'dead-letter/retry', rest)).body).toEqual({ count: 2 });
+    expect((await rig.call('POST', 'dead-letter/retry', rest)).body).toMatchObject({ count: 2 });
     await rig.attempts(9);
     expect(await deadIn(rig)).toEqual([]);
   });
@@ -130,9 +129,11 @@ describe('dead letters', () => {
     expect((await rig.call('GET', 'dead-letter', undefined, as)).body.data).toEqual([]);
     expect((await rig.call('GET', `dead-letter/${dead?.id}`, undefined, as)).status).toBe(404);
     expect((await rig.call('POST', `dead-letter/${dead?.id}/retry`, undefined, as)).status).toBe(404);
-    expect((await rig.call('POST', 'dead-letter/retry', {}, as)).body).toEqual({ count: 0 });
+    expect((await rig.call('POST', 'dead-letter/retry', {}, as)).body).toMatchObject({ count: 0 });
     expect((await rig.call('POST', 'dead-letter/retry', { application: 'acme' }, as)).status).toBe(404);
-    expect((await rig.call('POST', 'dead-letter/discard', { filter: {}, reason: 'x' }, as)).body).toEqual({ count: 0 });
+    expect((await rig.call('POST', 'dead-letter/discard', { filter: {}, reason: 'x' }, as)).body).toMatchObject({
+      count: 0,
+    });
     expect(await deadIn(rig)).toHaveLength(1);
   });
 });

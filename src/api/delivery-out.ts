@@ -88,6 +88,8 @@ export function deliveryOut(delivery: Delivery): DeliveryOut {
     nextAttempt: nextAttemptOf(delivery),
     deadCause: delivery.deadCause ?? null,
     deadAt: timeOrNull(delivery.deadAt),
+    fingerprint: delivery.fingerprint ?? null,
+    lastError: delivery.lastError ?? null,
     createdAt: time(delivery.createdAt),
     updatedAt: time(delivery.updatedAt),
   };

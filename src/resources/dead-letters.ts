@@ -1,9 +1,20 @@
 /** Dead letters: deliveries that will not be tried again by themselves. Look at them, retry them, give them up. */
 import { PosthornError } from '../errors.ts';
-import type { Attempt, Delivery } from '../model/index.ts';
+import type { Attempt, Delivery, Message } from '../model/index.ts';
 import type { Context } from './context.ts';
+import { createArchive, type DeadLetterArchive } from './dead-letter-archive.ts';
+import { type GroupQuery, type GroupView, listGroups } from './dead-letter-group.ts';
+import { type DeadLetterReport, makeReport, type ReportQuery } from './dead-letter-report.ts';
+import {
+  type DeadLetterSelection,
+  type Part,
+  readSelection,
+  type Walked,
+  walk,
+  walkAll,
+} from './dead-letter-selection.ts';
 import type { Deliveries, DeliveryDetail } from './deliveries.ts';
-import { type DeliveryQuery, type DeliverySelection, readDeliveryQuery } from './delivery-query.ts';
+import type { DeliveryQuery } from './delivery-query.ts';
 import { type Listing, listing, pageInput } from './paging.ts';
 import { text } from './text.ts';
 
@@ -13,19 +24,41 @@ export interface DeadLetter {
   readonly lastAttempt?: Attempt;
 }
 
-/** With `application`, a dead letter of another one is not found. */
-export interface DeadLetters {
-  list(query?: DeliveryQuery): Promise<Listing<DeadLetter>>;
-  get(id: string, application?: string): Promise<DeliveryDetail>;
-  /** Leaves the queue with a full new schedule, due now; held until its endpoint is resumed if that is stopped. */
-  retry(id: string, application?: string): Promise<Delivery>;
-  /** All that are selected at the time of the call; the number that was taken. */
-  retryAll(selection: DeliverySelection): Promise<number>;
-  discard(id: string, reason: string, application?: string): Promise<Delivery>;
-  discardAll(selection: DeliverySelection, reason: string): Promise<number>;
+export interface DeadLetterDetail extends DeliveryDetail {
+  readonly message: Message;
 }
 
-const CHUNK = 1000;
+export type DeadLetterQuery = DeliveryQuery & Pick<DeadLetterSelection, 'group'>;
+
+/** What became of a part: `skipped` could not be taken, because others were faster or the endpoint is deleted. */
+export interface Taken {
+  readonly count: number;
+  readonly skipped: number;
+  /** Where the next part begins. */
+  readonly iterator: string | null;
+  readonly done: boolean;
+}
+
+/** With `application`, a dead letter of another one is not found. */
+export interface DeadLetters extends DeadLetterArchive {
+  list(query?: DeadLetterQuery): Promise<Listing<DeadLetter>>;
+  get(id: string, application?: string): Promise<DeadLetterDetail>;
+  /** Those that failed alike, with how many, since when, and an example. */
+  groups(query?: GroupQuery): Promise<Listing<GroupView>>;
+  /** All groups of a time, the largest first. */
+  report(query?: ReportQuery): Promise<DeadLetterReport>;
+  /** Leaves the queue with a full new schedule, due now; held until its endpoint is resumed if that is stopped. */
+  retry(id: string, application?: string): Promise<Delivery>;
+  /** All that are selected at the time of the call, a transaction for each thousand; the number that was taken. */
+  retryAll(selection: DeadLetterSelection): Promise<number>;
+  /** A part of the selection, in one transaction: how a large one is retried with progress, and stopped half-way. */
+  retryPart(selection: DeadLetterSelection, part: Part): Promise<Taken>;
+  discard(id: string, reason: string, application?: string): Promise<Delivery>;
+  discardAll(selection: DeadLetterSelection, reason: string): Promise<number>;
+  discardPart(selection: DeadLetterSelection, part: Part, reason: string): Promise<Taken>;
+}
+
+type Take = (ids: readonly string[]) => Promise<number>;
 
 export function createDeadLetters(context: Context, deliveries: Pick<Deliveries, 'get'>): DeadLetters {
   const { store, engine, clock } = context;
@@ -36,37 +69,24 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
     return { delivery, ...(items[0] !== undefined && { lastAttempt: items[0] }) };
   }
 
-  async function get(id: string, application?: string): Promise<DeliveryDetail> {
+  async function get(id: string, application?: string): Promise<DeadLetterDetail> {
     const detail = await deliveries.get(id, application);
-    if (detail.delivery.state !== 'dead') throw notDead(detail.delivery);
-    return detail;
+    const { applicationId, messageId, state } = detail.delivery;
+    if (state !== 'dead') throw notDead(detail.delivery);
+    const message = await store.getMessage({ applicationId, id: messageId });
+    if (message === undefined) throw new PosthornError('not_found', `The message of ${id} is gone`);
+    return { ...detail, message };
   }
 
-  /**
-   * Visits each match once, oldest first. A retried delivery may die again while the rest are still being taken:
-   * going on by id, never by "whatever is dead now", is what makes this end.
-   */
-  async function takeAll(
-    selection: DeliverySelection,
-    take: (ids: readonly string[]) => Promise<number>,
-  ): Promise<number> {
-    const filter = await readDeliveryQuery(store, selection);
-    const before = Math.min(filter.before ?? Number.POSITIVE_INFINITY, clock.now() + 1);
+  async function takePart({ items, iterator, done }: Walked, take: Take): Promise<Taken> {
+    const count = items.length === 0 ? 0 : await take(items.map(({ id }) => id));
+    return { count, skipped: items.length - count, iterator, done };
+  }
+
+  async function takeAll(selection: DeadLetterSelection, take: Take): Promise<number> {
     let count = 0;
-    let key: string | undefined;
-    for (;;) {
-      const page = await store.listDeliveries({
-        ...filter,
-        before,
-        states: ['dead'],
-        limit: CHUNK,
-        order: 'ascending',
-        ...(key !== undefined && { cursor: { key, direction: 'forward' } }),
-      });
-      if (page.items.length > 0) count += await take(page.items.map(({ id }) => id));
-      key = page.items.at(-1)?.id;
-      if (page.done || key === undefined) return count;
-    }
+    for await (const part of walkAll(store, selection, clock.now())) count += (await takePart(part, take)).count;
+    return count;
   }
 
   async function redeliver(ids: readonly string[]): Promise<number> {
@@ -75,8 +95,9 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
     return taken.ids.length;
   }
 
-  async function giveUp(ids: readonly string[], reason: string): Promise<number> {
-    return (await store.discard({ now: clock.now(), select: { ids }, reason })).ids.length;
+  function giveUp(reason: string): Take {
+    const why = checkReason(reason);
+    return async (ids) => (await store.discard({ now: clock.now(), select: { ids }, reason: why })).ids.length;
   }
 
   /** `taken` is 0 when somebody else was faster. */
@@ -87,8 +108,10 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
   }
 
   return {
+    ...createArchive(context),
+
     async list(query = {}) {
-      const filter = await readDeliveryQuery(store, query);
+      const filter = await readSelection(store, query);
       const page = pageInput(query, { prefix: 'dlv', order: 'descending' });
       const { items, done } = await store.listDeliveries({ ...filter, states: ['dead'], ...page });
       const found = { items: await Promise.all(items.map(withLastAttempt)), done };
@@ -100,23 +123,25 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
     },
 
     get,
+    groups: (query = {}) => listGroups(store, query),
+    report: (query = {}) => makeReport(store, clock.now(), query),
 
     async retry(id, application) {
       await get(id, application);
       return afterwards(id, await redeliver([id]));
     },
-
     retryAll: (selection) => takeAll(selection, redeliver),
+    retryPart: async (selection, part) => takePart(await walk(store, selection, part), redeliver),
 
     async discard(id, reason, application) {
-      const why = checkReason(reason);
+      const take = giveUp(reason);
       await get(id, application);
-      return afterwards(id, await giveUp([id], why));
+      return afterwards(id, await take([id]));
     },
-
-    async discardAll(selection, reason) {
-      const why = checkReason(reason);
-      return takeAll(selection, (ids) => giveUp(ids, why));
+    discardAll: async (selection, reason) => takeAll(selection, giveUp(reason)),
+    async discardPart(selection, part, reason) {
+      const take = giveUp(reason);
+      return takePart(await walk(store, selection, part), take);
     },
   };
 }

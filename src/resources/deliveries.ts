@@ -1,6 +1,7 @@
 /** Deliveries: what became of each message at each endpoint, with every attempt and decision; and sending again. */
 import { PosthornError } from '../errors.ts';
 import type { Attempt, Delivery, DeliveryState } from '../model/index.ts';
+import type { Store } from '../store/index.ts';
 import { textArgument } from './argument.ts';
 import type { Context } from './context.ts';
 import { type DeliveryQuery, readDeliveryQuery } from './delivery-query.ts';
@@ -32,23 +33,6 @@ const ATTEMPTS_PER_READ = 250;
 export function createDeliveries(context: Context): Deliveries {
   const { store, engine, clock, ids } = context;
 
-  async function attemptsOf({ id: deliveryId, messageId }: Delivery): Promise<Attempt[]> {
-    const attempts: Attempt[] = [];
-    let key: string | undefined;
-    for (;;) {
-      const page = await store.listAttempts({
-        messageId,
-        deliveryId,
-        limit: ATTEMPTS_PER_READ,
-        order: 'ascending',
-        ...(key !== undefined && { cursor: { key, direction: 'forward' } }),
-      });
-      attempts.push(...page.items);
-      key = page.items.at(-1)?.id;
-      if (page.done || key === undefined) return attempts;
-    }
-  }
-
   return {
     async list(query = {}) {
       const filter = await readDeliveryQuery(store, query);
@@ -68,7 +52,7 @@ export function createDeliveries(context: Context): Deliveries {
       if (application !== undefined && (await findApplication(store, application)).id !== delivery.applicationId) {
         throw missing('delivery', id);
       }
-      return { delivery, attempts: await attemptsOf(delivery) };
+      return { delivery, attempts: await attemptsOf(store, delivery) };
     },
 
     async resend(application, messageName, endpointName) {
@@ -96,4 +80,22 @@ function notActive({ status, reason }: { status: string; reason: string }): Post
     'endpoint_not_active',
     `The endpoint is ${status}${why} and nothing is sent to it; resume it first (POST …/endpoint/{id}/resume), then send again`,
   );
+}
+
+/** All of them, oldest first. */
+export async function attemptsOf(store: Store, { id: deliveryId, messageId }: Delivery): Promise<Attempt[]> {
+  const attempts: Attempt[] = [];
+  let key: string | undefined;
+  for (;;) {
+    const page = await store.listAttempts({
+      messageId,
+      deliveryId,
+      limit: ATTEMPTS_PER_READ,
+      order: 'ascending',
+      ...(key !== undefined && { cursor: { key, direction: 'forward' } }),
+    });
+    attempts.push(...page.items);
+    key = page.items.at(-1)?.id;
+    if (page.done || key === undefined) return attempts;
+  }
 }

@@ -1,3 +1,4 @@
+import { invalid } from '../errors.ts';
 import type { DeadCause } from '../model/index.ts';
 import type { DeliveryFilter, Store } from '../store/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
@@ -8,23 +9,49 @@ import { missing } from './missing.ts';
 /** Which deliveries, in the caller's words: ids, or with `application` also the endpoint's uid and the event id. */
 export interface DeliverySelection extends Pick<TimeQuery, 'before' | 'after' | 'eventTypes'> {
   readonly application?: string;
+  /** Instead of an application. */
+  readonly source?: string;
   readonly endpoint?: string;
   readonly message?: string;
   readonly cause?: DeadCause;
+  /** What dead letters died of: the error's fingerprint, or text in its line. */
+  readonly fingerprint?: string;
+  readonly error?: string;
+  readonly diedBefore?: number;
+  readonly diedAfter?: number;
 }
 
 export type DeliveryQuery = DeliverySelection & TimeQuery;
 
 export async function readDeliveryQuery(store: Store, query: DeliverySelection): Promise<DeliveryFilter> {
-  const { application, endpoint, message, cause } = objectArgument(query, 'selection');
-  const applicationId = application === undefined ? undefined : (await findApplication(store, application)).id;
+  const { endpoint, message, cause, fingerprint, error, diedBefore, diedAfter } = objectArgument(query, 'selection');
+  const applicationId = await ownerId(store, query);
   return {
     ...timeFilter(query),
     ...(cause !== undefined && { cause }),
+    ...(fingerprint !== undefined && { fingerprint: textArgument(fingerprint, 'fingerprint') }),
+    ...(error !== undefined && { error: textArgument(error, 'error') }),
+    ...(diedBefore !== undefined && { diedBefore }),
+    ...(diedAfter !== undefined && { diedAfter }),
     ...(applicationId !== undefined && { applicationId }),
     ...(endpoint !== undefined && { destinationId: await endpointId(store, applicationId, endpoint) }),
     ...(message !== undefined && { messageId: await messageId(store, applicationId, message) }),
   };
+}
+
+/** Whose deliveries: an application's or a source's, by id or uid. */
+export async function ownerId(
+  store: Store,
+  { application, source }: Pick<DeliverySelection, 'application' | 'source'>,
+): Promise<string | undefined> {
+  if (application !== undefined && source !== undefined) {
+    throw invalid(['source'], 'cannot be given with an application; name one of the two');
+  }
+  if (application !== undefined) return (await findApplication(store, application)).id;
+  if (source === undefined) return undefined;
+  const stored = await store.get({ kind: 'source', idOrName: textArgument(source, 'source') });
+  if (stored === undefined) throw missing('source', source);
+  return stored.record.id;
 }
 
 /** An endpoint that is gone still has an id while there are deliveries that were for it. */

@@ -9,7 +9,11 @@
 export type { ApplicationInput, Applications } from './applications.ts';
 export type { AttemptedDestination, AttemptedMessage, AttemptQuery, Attempts } from './attempts.ts';
 export type { Context, Made, Remember } from './context.ts';
-export type { DeadLetter, DeadLetters } from './dead-letters.ts';
+export type { DeadLetterArchive, Restored } from './dead-letter-archive.ts';
+export type { GroupQuery, GroupView } from './dead-letter-group.ts';
+export type { DeadLetterReport, ReportedGroup, ReportQuery } from './dead-letter-report.ts';
+export type { DeadLetterSelection, Part } from './dead-letter-selection.ts';
+export type { DeadLetter, DeadLetterDetail, DeadLetterQuery, DeadLetters, Taken } from './dead-letters.ts';
 export type { Deliveries, DeliveryDetail } from './deliveries.ts';
 export type { DeliveryQuery, DeliverySelection } from './delivery-query.ts';
 export type { EndpointInput } from './endpoint-fields.ts';

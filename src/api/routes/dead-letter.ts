@@ -1,28 +1,24 @@
-import type { Static } from 'typebox';
-import { invalid } from '../../errors.ts';
-import { closest } from '../../policy/index.ts';
-import type { DeliverySelection } from '../../resources/index.ts';
 import type { RouteGroup } from '../api.ts';
 import { ListOf } from '../contract.ts';
 import {
-  CountOut,
+  DeadLetterDetailOut,
   DeadLetterListQuery,
   DeadLetterOut,
-  DeadLetterSelection,
-  DeliveryDetailOut,
-  DeliveryOut,
-  DeliveryPath,
-  DiscardAllIn,
   DiscardIn,
-} from '../contract-delivery.ts';
-import { attemptOut, deliveryDetailOut, deliveryOut } from '../delivery-out.ts';
-import { readTime, readTimeQuery } from '../time-query.ts';
+  GroupListQuery,
+  GroupOut,
+  ReportOut,
+  ReportQuery,
+} from '../contract-dead-letter.ts';
+import { DeliveryOut, DeliveryPath } from '../contract-delivery.ts';
+import { deadLetterDetailOut, groupOut, reportOut } from '../dead-letter-out.ts';
+import { readDied, readFilter } from '../dead-letter-query.ts';
+import { attemptOut, deliveryOut } from '../delivery-out.ts';
 import { listOut } from '../wire.ts';
 import { reachOf } from './delivery.ts';
 
 const tags = ['Dead Letter'];
 const config = { access: 'application' } as const;
-type Selection = Static<typeof DeadLetterSelection>;
 
 export const deadLetterRoutes: RouteGroup = (api, { resources: { deadLetters, applications } }) => {
   api.get(
@@ -38,18 +34,66 @@ export const deadLetterRoutes: RouteGroup = (api, { resources: { deadLetters, ap
       },
     },
     async (request) => {
-      const { application, endpoint, message, cause } = request.query;
+      const { application, limit, iterator } = request.query;
       const listing = await deadLetters.list({
-        ...readTimeQuery(request.query),
+        ...readFilter(request.query),
+        ...(limit !== undefined && { limit }),
+        ...(iterator !== undefined && { iterator }),
         ...(await reachOf(request, applications, application)),
-        ...(endpoint !== undefined && { endpoint }),
-        ...(message !== undefined && { message }),
-        ...(cause !== undefined && { cause }),
       });
       return listOut(listing, ({ delivery, lastAttempt }) => ({
         ...deliveryOut(delivery),
         lastAttempt: lastAttempt === undefined ? null : attemptOut(lastAttempt),
       }));
+    },
+  );
+
+  api.get(
+    '/dead-letter/group',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'v1.dead-letter.list-groups',
+        summary: 'List groups of dead letters that failed alike: same owner, event type and error',
+        description: 'In the order of their ids. A page may be short, or empty, before the list is done.',
+        querystring: GroupListQuery,
+        response: { 200: ListOf(GroupOut) },
+      },
+    },
+    async (request) => {
+      const { application, source, limit, iterator } = request.query;
+      const listing = await deadLetters.groups({
+        ...readDied(request.query),
+        ...(source !== undefined && { source }),
+        ...(limit !== undefined && { limit }),
+        ...(iterator !== undefined && { iterator }),
+        ...(await reachOf(request, applications, application)),
+      });
+      return listOut(listing, groupOut);
+    },
+  );
+
+  api.get(
+    '/dead-letter/report',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'v1.dead-letter.report',
+        summary: 'What died in a time, grouped, the largest group first; in the last seven days without one',
+        querystring: ReportQuery,
+        response: { 200: ReportOut },
+      },
+    },
+    async (request) => {
+      const { application, source } = request.query;
+      const report = await deadLetters.report({
+        ...readDied(request.query),
+        ...(source !== undefined && { source }),
+        ...(await reachOf(request, applications, application)),
+      });
+      return reportOut(report);
     },
   );
 
@@ -60,12 +104,12 @@ export const deadLetterRoutes: RouteGroup = (api, { resources: { deadLetters, ap
       schema: {
         tags,
         operationId: 'v1.dead-letter.get',
-        summary: 'Get a dead letter with its attempts',
+        summary: 'Get a dead letter with its message and every attempt',
         params: DeliveryPath,
-        response: { 200: DeliveryDetailOut },
+        response: { 200: DeadLetterDetailOut },
       },
     },
-    async ({ params, token }) => deliveryDetailOut(await deadLetters.get(params.delivery, token.applicationId)),
+    async ({ params, token }) => deadLetterDetailOut(await deadLetters.get(params.delivery, token.applicationId)),
   );
 
   api.post(
@@ -86,25 +130,6 @@ export const deadLetterRoutes: RouteGroup = (api, { resources: { deadLetters, ap
   );
 
   api.post(
-    '/dead-letter/retry',
-    {
-      config: { ...config, needsBody: true },
-      schema: {
-        tags,
-        operationId: 'v1.dead-letter.retry-all',
-        summary: 'Send all dead letters again that match; with {}, all',
-        body: DeadLetterSelection,
-        response: { 202: CountOut },
-      },
-    },
-    async (request, reply) => {
-      const selection = readSelection(request.body, ['body']);
-      const reach = await reachOf(request, applications, selection.application);
-      return reply.code(202).send({ count: await deadLetters.retryAll({ ...selection, ...reach }) });
-    },
-  );
-
-  api.post(
     '/dead-letter/:delivery/discard',
     {
       config,
@@ -120,42 +145,4 @@ export const deadLetterRoutes: RouteGroup = (api, { resources: { deadLetters, ap
     async ({ params, body, token }) =>
       deliveryOut(await deadLetters.discard(params.delivery, body.reason, token.applicationId)),
   );
-
-  api.post(
-    '/dead-letter/discard',
-    {
-      config,
-      schema: {
-        tags,
-        operationId: 'v1.dead-letter.discard-all',
-        summary: 'Give all dead letters up that match the filter; with an empty one, all',
-        body: DiscardAllIn,
-        response: { 200: CountOut },
-      },
-    },
-    async (request) => {
-      const { filter, reason } = request.body;
-      const selection = readSelection(filter, ['body', 'filter']);
-      const reach = await reachOf(request, applications, selection.application);
-      return { count: await deadLetters.discardAll({ ...selection, ...reach }, reason) };
-    },
-  );
 };
-
-const FIELDS = Object.keys(DeadLetterSelection.properties);
-
-/** A misspelt field must not pass as none: `{"endpont": …}` would take every dead letter there is. */
-function readSelection(selection: Selection, loc: readonly string[]): DeliverySelection {
-  for (const name of Object.keys(selection)) {
-    if (FIELDS.includes(name)) continue;
-    const near = closest(name, FIELDS);
-    const hint = near === undefined ? `use ${FIELDS.join(', ')}` : `did you mean "${near}"?`;
-    throw invalid([...loc, name], `is not a field to select by; ${hint}`);
-  }
-  const { before, after, ...rest } = selection;
-  return {
-    ...rest,
-    ...(before !== undefined && { before: readTime(before, [...loc, 'before']) }),
-    ...(after !== undefined && { after: readTime(after, [...loc, 'after']) }),
-  };
-}

@@ -2,6 +2,8 @@ import type { RouteGroup } from '../api.ts';
 import { applicationRoutes } from './application.ts';
 import { attemptRoutes } from './attempt.ts';
 import { deadLetterRoutes } from './dead-letter.ts';
+import { deadLetterArchiveRoutes } from './dead-letter-archive.ts';
+import { deadLetterBulkRoutes } from './dead-letter-bulk.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { endpointRoutes } from './endpoint.ts';
 import { endpointControlRoutes } from './endpoint-control.ts';
@@ -21,4 +23,11 @@ export const svixRoutes: readonly RouteGroup[] = [
 ];
 
 /** The routes that only Posthorn has, which come after them. */
-export const ownRoutes: readonly RouteGroup[] = [deliveryRoutes, deadLetterRoutes, policyRoutes, tokenRoutes];
+export const ownRoutes: readonly RouteGroup[] = [
+  deliveryRoutes,
+  deadLetterRoutes,
+  deadLetterBulkRoutes,
+  deadLetterArchiveRoutes,
+  policyRoutes,
+  tokenRoutes,
+];

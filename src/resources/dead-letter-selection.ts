@@ -1,0 +1,96 @@
+/** Which dead letters are retried, discarded or archived, and the walk over them: each match once, oldest first. */
+import { invalid, PosthornError } from '../errors.ts';
+import type { Delivery } from '../model/index.ts';
+import type { DeliveryFilter, Store } from '../store/index.ts';
+import { objectArgument } from './argument.ts';
+import { parseGroupId } from './dead-letter-group.ts';
+import { type DeliverySelection, ownerId, readDeliveryQuery } from './delivery-query.ts';
+
+/** By filter, by group, or by id. */
+export interface DeadLetterSelection extends DeliverySelection {
+  /** A group's id, in place of owner, event types and fingerprint. */
+  readonly group?: string;
+  /** These, and nothing by filter; with `application` or `source`, those of them that are its own. */
+  readonly ids?: readonly string[];
+}
+
+/** A part of a selection: `limit` of them from `iterator` on. */
+export interface Part {
+  readonly limit?: number;
+  readonly iterator?: string;
+}
+
+export interface Walked {
+  readonly items: readonly Delivery[];
+  readonly iterator: string | null;
+  readonly done: boolean;
+}
+
+export const LARGEST_PART = 1000;
+
+/** One part of the dead letters of a selection. */
+export async function walk(store: Store, selection: DeadLetterSelection, part: Part, before?: number): Promise<Walked> {
+  const { limit = LARGEST_PART, iterator } = part;
+  if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PART) {
+    throw invalid(['body', 'limit'], `must be from 1 to ${LARGEST_PART}`);
+  }
+  if (objectArgument(selection, 'selection').ids !== undefined) return chosen(store, selection);
+  const filter = await readSelection(store, selection);
+  const page = await store.listDeliveries({
+    ...filter,
+    ...(before !== undefined && { before: Math.min(filter.before ?? before, before) }),
+    states: ['dead'],
+    limit,
+    order: 'ascending',
+    ...(iterator !== undefined && { cursor: { key: iterator, direction: 'forward' as const } }),
+  });
+  const last = page.items.at(-1)?.id;
+  const done = page.done || last === undefined;
+  return { items: page.items, iterator: done ? null : last, done };
+}
+
+/**
+ * All of them, part by part. A retried delivery may die again while the rest are still being taken: going on by id, never
+ * by "whatever is dead now", and not beyond those of the start, is what makes this end.
+ */
+export async function* walkAll(store: Store, selection: DeadLetterSelection, now: number): AsyncGenerator<Walked> {
+  let iterator: string | null = null;
+  do {
+    const part: Walked = await walk(store, selection, iterator === null ? {} : { iterator }, now + 1);
+    yield part;
+    iterator = part.iterator;
+  } while (iterator !== null);
+}
+
+async function chosen(store: Store, selection: DeadLetterSelection): Promise<Walked> {
+  const { ids = [], application, source, ...others } = selection;
+  const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+  if (other !== undefined) throw invalid(['body', other], 'cannot be given with ids, which say by themselves which');
+  if (!Array.isArray(ids) || ids.length > LARGEST_PART || ids.some((id) => typeof id !== 'string')) {
+    throw invalid(['body', 'ids'], `must be a list of at most ${LARGEST_PART} ids`);
+  }
+  const owner = await ownerId(store, {
+    ...(application !== undefined && { application }),
+    ...(source !== undefined && { source }),
+  });
+  const found = await Promise.all([...new Set(ids)].map((id) => store.getDelivery({ id })));
+  const items = found.filter(
+    (delivery): delivery is Delivery =>
+      delivery?.state === 'dead' && (owner === undefined || delivery.applicationId === owner),
+  );
+  return { items, iterator: null, done: true };
+}
+
+export async function readSelection(store: Store, selection: DeadLetterSelection): Promise<DeliveryFilter> {
+  const { group, ids: _, ...query } = objectArgument(selection, 'selection');
+  const filter = await readDeliveryQuery(store, query);
+  if (group === undefined) return filter;
+  const { applicationId, eventType, fingerprint } = parseGroupId(group, ['group']);
+  if (filter.applicationId !== undefined && filter.applicationId !== applicationId) {
+    throw new PosthornError('not_found', `There is no group ${JSON.stringify(group.slice(0, 200))}`);
+  }
+  if (filter.eventTypes !== undefined || filter.fingerprint !== undefined) {
+    throw invalid(['group'], 'cannot be given with event types or a fingerprint, which it says by itself');
+  }
+  return { ...filter, applicationId, eventTypes: [eventType], fingerprint };
+}
