@@ -106,8 +106,10 @@ export class Claimer {
     const { lanes } = this.#options;
     const promised = named.reduce((sum, { room }) => sum + room, 0);
     const roomLeft = lanes.hasMemory ? lanes.nodeRoom - promised : 0;
-    const count = Math.min(MAX_LANES_PER_CLAIM, Math.floor(roomLeft / FIRST_ROOM));
-    return { lanes: Math.max(0, count), room: FIRST_ROOM };
+    if (roomLeft <= 0) return { lanes: 0, room: 0 };
+    // At least one, or a node that may have only a few requests in flight would never open a lane.
+    const count = Math.max(1, Math.floor(roomLeft / FIRST_ROOM));
+    return { lanes: Math.min(MAX_LANES_PER_CLAIM, count), room: Math.min(FIRST_ROOM, roomLeft) };
   }
 
   /** Undefined when this node is fenced. `more`: due lanes are left, and there is room for them. */

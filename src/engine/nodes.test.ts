@@ -194,6 +194,26 @@ describe('a stop', () => {
   });
 });
 
+describe('a small node', () => {
+  it('finds what a former process left, with fewer requests in flight than a lane gets to begin with', async () => {
+    await rig.endpoint(receiver.url);
+    await rig.engine.stop(0);
+    const paused = rig.secondEngine({ maxInFlight: 1 });
+    await paused.start();
+    receiver.answer(() => {});
+    for (let n = 0; n < 3; n++) {
+      await paused.publish({ application: rig.application.id, eventType: 'a.b', payload: Buffer.from('{}') });
+    }
+    await paused.stop(0);
+    receiver.answer(200);
+    const next = rig.secondEngine({ maxInFlight: 1 });
+    await next.start();
+    await clock.advance(20_000);
+    expect(await store.counts({ most: 10 })).toMatchObject({ pending: 0, leased: 0 });
+    await next.stop(0);
+  });
+});
+
 describe('a store in trouble', () => {
   it('a delivery whose endpoint cannot be read waits for the store, and a stop does not wait for it', async () => {
     await rig.endpoint(receiver.url);

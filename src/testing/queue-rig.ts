@@ -1,6 +1,6 @@
 /** Engines on one store and one queue of a real Redis, each with workers of its own, and a look into the queue. */
 import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { type Clock, systemClock } from '../clock.ts';
 import { parseRedisUrl } from '../config/index.ts';
 import { createBullmqDispatch } from '../dispatch/bullmq/index.ts';
@@ -51,7 +51,9 @@ export async function createQueueRig(
   const dispatch = (maxInFlight = 1024) => createBullmqDispatch({ location, prefix, clock, maxInFlight });
   const store = await openStore();
   const rig = await createEngineRig({ clock, store, ...rest, dispatch: dispatch(rest.maxInFlight) });
-  const client = new Redis({ ...location.nodes[0], maxRetriesPerRequest: null });
+  const client = location.cluster
+    ? new Cluster([...location.nodes])
+    : new Redis({ ...location.nodes[0], maxRetriesPerRequest: null });
   client.on('error', () => {});
   const queue = new Queue<JobData, JobResult>(QUEUE_NAME, { connection: client, prefix });
   queue.on('error', () => {});

@@ -25,6 +25,8 @@ const RETRY_COMMAND_MS = 500;
 /** Jobs that are being leased or settled hold a place too, for a moment. */
 const IN_PASSING = 256;
 const REPORT_EVERY_MS = 60_000;
+/** By then an outage that one connection noticed first is known to all. */
+const OUTAGE_SHOWS_MS = 1000;
 
 export function createBullmqDispatch(options: BullmqOptions): Dispatch {
   const { clock, location, prefix, maxInFlight } = options;
@@ -79,15 +81,18 @@ export function createBullmqDispatch(options: BullmqOptions): Dispatch {
     lastError = describeError(error);
   }
 
-  let reportedAt = Number.NEGATIVE_INFINITY;
+  let quietUntil = Number.NEGATIVE_INFINITY;
 
-  /** What fails because Redis is away or has forgotten a job is known or harmless; anything else is said now and then. */
+  /** What fails because Redis goes away or has forgotten a job is known or harmless; the rest is said now and then. */
   function onWorkerError(error: Error & { code?: unknown }): void {
     noteError(error);
     const forgotten = typeof error.code === 'number';
-    if (forgotten || !offers.isUp || clock.now() < reportedAt + REPORT_EVERY_MS) return;
-    reportedAt = clock.now();
-    hands?.onTrouble(new PosthornError('queue_unavailable', `A worker of the queue failed: ${error.message}`));
+    if (forgotten || clock.now() < quietUntil) return;
+    quietUntil = clock.now() + REPORT_EVERY_MS;
+    clock.after(OUTAGE_SHOWS_MS, () => {
+      if (!offers.isUp) quietUntil = Number.NEGATIVE_INFINITY;
+      else hands?.onTrouble(new PosthornError('queue_unavailable', `A worker of the queue failed: ${error.message}`));
+    });
   }
 
   return {
