@@ -73,7 +73,7 @@ describe.each(STORES)('on %s', (_, openStore) => {
     expect(silent.mostAtOnce).toBeLessThanOrEqual(4);
     const counts = await rig.queue.getJobCounts('active', 'waiting');
     expect(counts).toMatchObject({ waiting: 0 });
-    expect(counts['active']).toBeLessThan(64);
+    expect(counts.active).toBeLessThan(64);
     const { items } = await rig.store.listDeliveries({ destinationId: dead.id, limit: 500, order: 'ascending' });
     expect(items.every(({ state }) => state === 'pending' || state === 'leased')).toBe(true);
     await rig.engine.stop(0);
