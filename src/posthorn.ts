@@ -51,7 +51,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   const secretBox = createSecretBox(config.secretKey);
   const guard = createAddressGuard({ allow: config.allowNetworks });
   const dispatch = await openDispatch(config, clock);
-  const store = await openStore(config.store);
+  const store = await openStore(config);
   const sender = createSender({
     clock,
     guard,
@@ -69,6 +69,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     defaultPolicy: config.defaultPolicy,
     preset,
     dispatch,
+    takesWork: config.role !== 'api',
     nodeName: `${hostname()}, process ${process.pid}`,
     maxInFlight: config.maxInFlight,
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
@@ -138,8 +139,14 @@ async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {
   });
 }
 
-function openStore(url: string): Promise<Store> {
-  const location = parseStoreUrl(url);
+function openStore({ store, role }: Config): Promise<Store> {
+  const location = parseStoreUrl(store);
   if ('refused' in location) throw new PosthornError('config_invalid', `store ${location.refused}`);
+  if (role !== 'all') {
+    throw new PosthornError(
+      'config_invalid',
+      `The role ${role} is for many nodes on PostgreSQL. A SQLite file has one process, which does everything: leave the role out.`,
+    );
+  }
   return openSqliteStore({ path: location.value.path });
 }

@@ -19,6 +19,8 @@ export interface ServerOptions extends Served {
   /** The version that the OpenAPI document names. */
   readonly version?: string;
   readonly bodyLimitBytes?: number;
+  /** Only /health is answered: a worker's server, for whoever watches over it. */
+  readonly healthOnly?: boolean;
 }
 
 /** For the whole request to arrive: whoever sends a byte now and then does not hold a connection for ever. */
@@ -53,6 +55,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.register(async (open) => {
     openRoutes(open.withTypeProvider<TypeBoxTypeProvider>(), options);
   });
+  if (options.healthOnly) return server;
   server.register(
     async (api) => {
       requireToken(api, options.resources);

@@ -38,6 +38,7 @@ export async function runServer({ config, terminal, onEvent, extend, announce }:
     logger,
     version: readPackageFile().version,
     bodyLimitBytes: config.bodyLimitBytes,
+    healthOnly: config.role === 'worker',
   });
   const running = { posthorn, server };
   const signals = stopSignals(terminal.clock);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { describeSettings, type Overrides } from '../config/index.ts';
 
 /** The settings that are worth a flag. They are checked by the same table as the variables. */
-export type ServerFlags = Pick<Overrides, 'host' | 'port' | 'store'>;
+export type ServerFlags = Pick<Overrides, 'host' | 'port' | 'store' | 'role'>;
 
 export function withServerOptions(command: Command): Command {
   return command

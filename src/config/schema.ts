@@ -16,6 +16,7 @@ import { parseStoreUrl } from './store-url.ts';
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export const DISPATCHES = ['store', 'bullmq'] as const;
+export const ROLES = ['all', 'api', 'worker'] as const;
 
 /** Frozen, with every value checked. */
 export interface Config {
@@ -23,6 +24,8 @@ export interface Config {
   readonly port: number;
   /** A store URL; `parseStoreUrl` takes it apart. */
   readonly store: string;
+  /** What this node does of it all. */
+  readonly role: (typeof ROLES)[number];
   /** How due work reaches a worker. */
   readonly dispatch: (typeof DISPATCHES)[number];
   /** `parseRedisUrl` takes it apart. May hold a password. */
@@ -74,6 +77,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
       const parsed = parseStoreUrl(text);
       return 'refused' in parsed ? parsed : { value: text };
     },
+  },
+  role: {
+    env: 'POSTHORN_ROLE',
+    fallback: 'all',
+    doc: 'What this node does, of many on PostgreSQL: all, api (accepts and answers), or worker (delivers; answers /health only).',
+    parse: oneOf(ROLES),
   },
   dispatch: {
     env: 'POSTHORN_DISPATCH',

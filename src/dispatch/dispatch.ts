@@ -31,8 +31,11 @@ export interface Work {
 
 /** The engine, as a dispatch sees it. */
 export interface Hands {
-  /** Takes one delivery through its attempt; resolves when the record is committed. Never rejects. */
-  take(work: Pick<Work, 'deliveryId' | 'destinationId'>): Promise<Taken>;
+  /**
+   * Takes one delivery through its attempt; resolves when the record is committed. Never rejects. Absent on a node that
+   * only accepts: it offers work, and nothing is handed out to it.
+   */
+  take?(work: Pick<Work, 'deliveryId' | 'destinationId'>): Promise<Taken>;
   /** `carries` changed. */
   onChange(): void;
   onTrouble(error: unknown): void;

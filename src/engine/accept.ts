@@ -19,6 +19,7 @@ export interface AcceptorOptions {
   readonly lanes: Lanes;
   readonly handlers: Handlers;
   readonly dispatch: Dispatch;
+  readonly takesWork: boolean;
   readonly epoch: () => number;
   readonly onHandedOff: () => void;
   readonly onFenced: () => void;
@@ -109,9 +110,10 @@ export class Acceptor {
     return this.#options.lanes.reserve(target.endpoint) ? 'leased' : 'pending';
   }
 
-  /** A handler's deliveries are for the nodes that have the function. */
+  /** A handler's deliveries are for the nodes that have the function, all are for nodes that take work. */
   #isMine(destinationId: string): boolean {
-    return !isHandler(destinationId) || this.#options.handlers.has(destinationId);
+    const { takesWork, handlers } = this.#options;
+    return takesWork && (!isHandler(destinationId) || handlers.has(destinationId));
   }
 
   #isCarried(destinationId: string): boolean {

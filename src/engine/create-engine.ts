@@ -1,6 +1,6 @@
 /** The engine put together: accept → lanes → worker → record, with the duties around them. */
 import { type Clock, sleep } from '../clock.ts';
-import { byStore, type Dispatch } from '../dispatch/index.ts';
+import { byStore, type Dispatch, type Work } from '../dispatch/index.ts';
 import { PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
@@ -33,6 +33,8 @@ export interface EngineOptions {
   readonly nodeName: string;
   /** How due work reaches this node; by the store without it. */
   readonly dispatch?: Dispatch;
+  /** False: this node accepts, and leaves what is due, and what dead nodes had, to the others. */
+  readonly takesWork?: boolean;
   readonly svixNames?: boolean;
   /** The functions of this process that take received events; none without it. */
   readonly handlers?: Handlers;
@@ -49,7 +51,7 @@ const DEFAULT_GRACE_MS = 20_000;
 const DISPATCH_GRACE_MS = 2000;
 
 export function createEngine(options: EngineOptions): Engine {
-  const { store, clock, dispatch = byStore, handlers = NO_HANDLERS } = options;
+  const { store, clock, dispatch = byStore, handlers = NO_HANDLERS, takesWork = true } = options;
   const maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
   const listeners = new Set<(event: EngineEvent) => void>();
   const emit = (event: EngineEvent) => {
@@ -95,6 +97,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const acceptor = new Acceptor({
     ...options,
+    takesWork,
     directory,
     handlers,
     lanes,
@@ -197,8 +200,9 @@ export function createEngine(options: EngineOptions): Engine {
       if (state !== 'new') return;
       await lease.start();
       state = 'running';
+      if (!takesWork) await Promise.all([claimer.stop(), reaper.stop()]);
       await dispatch.start({
-        take: (work) => taker.take(work),
+        ...(takesWork && { take: (work: Pick<Work, 'deliveryId' | 'destinationId'>) => taker.take(work) }),
         onChange: () => claimer.look(),
         onTrouble,
         onRestored: (what) => emit({ kind: 'restored', what }),

@@ -214,6 +214,30 @@ describe('a small node', () => {
   });
 });
 
+describe('roles', () => {
+  it('a node that only accepts sends nothing, and its messages are delivered by the next node that works', async () => {
+    const accepting = rig.secondEngine({ takesWork: false });
+    await accepting.start();
+    await rig.engine.stop(0);
+    await rig.endpoint(receiver.url);
+    const published = await accepting.publish({
+      application: rig.application.id,
+      eventType: 'invoice.paid',
+      payload: new TextEncoder().encode('{}'),
+    });
+    if (published.kind !== 'accepted') throw new Error(published.kind);
+    await clock.advance(60_000);
+    expect(receiver.arrivals).toEqual([]);
+    expect((await rig.delivery(published.message.id)).state).toBe('pending');
+    expect(calls).not.toContain('claim');
+    const working = rig.secondEngine();
+    const done = delivered(working);
+    await working.start();
+    await done;
+    expect(receiver.arrivals).toHaveLength(1);
+  });
+});
+
 describe('a store in trouble', () => {
   it('a delivery whose endpoint cannot be read waits for the store, and a stop does not wait for it', async () => {
     await rig.endpoint(receiver.url);

@@ -38,7 +38,7 @@ export class Taker {
     this.#leases = new Batcher(MAX_LEASES_PER_COMMIT, (ids) => this.#lease(ids));
   }
 
-  async take({ deliveryId, destinationId }: Parameters<Hands['take']>[0]): Promise<Taken> {
+  async take({ deliveryId, destinationId }: Parameters<NonNullable<Hands['take']>>[0]): Promise<Taken> {
     const { lanes } = this.#options;
     if (this.#stopped) return this.#later(0);
     if (!lanes.admit(destinationId, this.#taken < this.#options.maxWaiting)) {

@@ -23,6 +23,7 @@ export function serveCommand(terminal: Terminal): Command {
           ['POSTHORN_ADMIN_TOKEN=$(openssl rand -hex 32) posthorn serve', 'with a token of your own'],
         ),
     )
+    .option('--role <role>', 'what this node does: all, api or worker (POSTHORN_ROLE)')
     .action(async (flags: ServerFlags) => {
       // Loaded here, so that the small commands do not wait for a server that they never start.
       const { runServer } = await import('../run-server.ts');
@@ -30,8 +31,13 @@ export function serveCommand(terminal: Terminal): Command {
         config: loadConfig({ env: terminal.env, overrides: flags }),
         terminal,
         announce: async ({ posthorn }, url) => {
+          const { role, store } = posthorn.config;
+          if (role === 'worker') {
+            terminal.out(`Posthorn ${readPackageFile().version} works on ${store} and answers ${url}/health\n`);
+            return;
+          }
           const token = await adminToken(posthorn);
-          terminal.out(`Posthorn ${readPackageFile().version} serves ${url} (${posthorn.config.store})\n`);
+          terminal.out(`Posthorn ${readPackageFile().version} serves ${url} (${store})\n`);
           terminal.out(describeToken(token, url));
         },
       });

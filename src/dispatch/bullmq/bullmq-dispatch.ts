@@ -95,6 +95,20 @@ export function createBullmqDispatch(options: BullmqOptions): Dispatch {
     });
   }
 
+  function startWorker(take: NonNullable<Hands['take']>): void {
+    workerClient = connect(location, 'worker', closed.signal);
+    workerClient.on('error', noteError);
+    worker = new Worker(QUEUE_NAME, createJobRunner({ take, offer: (work) => offers.offer(work) }), {
+      connection: workerClient,
+      prefix,
+      concurrency: 2 * maxInFlight + IN_PASSING,
+      lockDuration: LOCK_MS,
+      maxStalledCount: STALLS_ALLOWED,
+      runRetryDelay: RETRY_COMMAND_MS,
+    });
+    worker.on('error', onWorkerError);
+  }
+
   return {
     graceMs: GRACE_MS,
     get carries() {
@@ -111,17 +125,7 @@ export function createBullmqDispatch(options: BullmqOptions): Dispatch {
         client.once('ready', resolve);
         client.once('close', resolve);
       });
-      workerClient = connect(location, 'worker', closed.signal);
-      workerClient.on('error', noteError);
-      worker = new Worker(QUEUE_NAME, createJobRunner({ hands: given, offer: (work) => offers.offer(work) }), {
-        connection: workerClient,
-        prefix,
-        concurrency: 2 * maxInFlight + IN_PASSING,
-        lockDuration: LOCK_MS,
-        maxStalledCount: STALLS_ALLOWED,
-        runRetryDelay: RETRY_COMMAND_MS,
-      });
-      worker.on('error', onWorkerError);
+      if (given.take !== undefined) startWorker(given.take);
       await firstTry;
       await offers.settled();
     },

@@ -4,14 +4,14 @@ import type { Hands, Taken, Work } from '../dispatch.ts';
 import type { DeliveryJob, JobResult } from './job.ts';
 
 export interface JobRunnerOptions {
-  readonly hands: Hands;
+  readonly take: NonNullable<Hands['take']>;
   /** Puts the work into the queue as a new job. */
   readonly offer: (work: readonly Work[]) => void;
 }
 
-export function createJobRunner({ hands, offer }: JobRunnerOptions) {
+export function createJobRunner({ take, offer }: JobRunnerOptions) {
   return async function run(job: DeliveryJob, token: string | undefined): Promise<JobResult> {
-    const taken = await hands.take(job.data);
+    const taken = await take(job.data);
     switch (taken.kind) {
       case 'left':
         return { result: 'left to its lane' };
