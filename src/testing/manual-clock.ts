@@ -1,5 +1,6 @@
 /** Time that moves only when told to. */
 import type { Clock, Timer } from '../clock.ts';
+import { TimerHeap } from './timer-heap.ts';
 
 export interface ManualClock extends Clock {
   /** Moves time on and runs what has become due, in order, letting promises settle in between. */
@@ -8,26 +9,19 @@ export interface ManualClock extends Clock {
 
 export function createManualClock(startAt = Date.UTC(2026, 0, 1)): ManualClock {
   let now = startAt;
-  let timers: { at: number; run: () => void }[] = [];
+  const timers = new TimerHeap();
 
   return {
     now: () => now,
     after(delayMs, run): Timer {
-      const timer = { at: now + Math.max(0, delayMs), run };
-      timers.push(timer);
-      return {
-        cancel() {
-          timers = timers.filter((each) => each !== timer);
-        },
-      };
+      return timers.add(now + Math.max(0, delayMs), run);
     },
     async advance(ms) {
       const until = now + ms;
       for (;;) {
         await turnOfTheLoop();
-        const next = timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+        const next = timers.takeUntil(until);
         if (next === undefined) break;
-        timers = timers.filter((each) => each !== next);
         now = Math.max(now, next.at);
         next.run();
       }
