@@ -22,8 +22,6 @@ export interface ClaimerOptions {
 }
 
 const MAX_LANES_PER_CLAIM = 64;
-/** What an unknown lane gets to begin with; from then on its own limit says. */
-const FIRST_ROOM = 8;
 /** Wake-ups tell of due work; looking now and then anyway keeps one lost wake-up from becoming a lost delivery. */
 const SAFETY_NET_MS = 5000;
 /** Behind a queue some lane is overdue by a moment at any time: looking for them together costs a fraction. */
@@ -67,8 +65,10 @@ export class Claimer {
     try {
       const now = this.#options.clock.now();
       const lanes = this.#options.lanes.wants(MAX_LANES_PER_CLAIM);
-      const claimed = await this.#claim({ now, lanes, discover: this.#discover(lanes) });
+      const discover = this.#options.lanes.opens(MAX_LANES_PER_CLAIM, lanes);
+      const claimed = await this.#claim({ now, lanes, discover });
       if (claimed === undefined) return;
+      this.#options.lanes.hasUnopened = claimed.moreLanes;
       if (claimed.more) this.look();
       this.askAt(Math.min(claimed.nextDueAt ?? Number.POSITIVE_INFINITY, now + SAFETY_NET_MS));
     } catch (error) {
@@ -83,8 +83,10 @@ export class Claimer {
     const lanes = this.#withHandlers(this.#options.lanes.wants(MAX_LANES_PER_CLAIM));
     if (lanes.length > 0) await this.#claim({ now, lanes, discover: { lanes: 0, room: 0 } });
     if (now >= this.#overdueAt) {
-      const claimed = await this.#claim({ now: now - graceMs, lanes: [], discover: this.#discover([]) });
+      const discover = this.#options.lanes.opens(MAX_LANES_PER_CLAIM, []);
+      const claimed = await this.#claim({ now: now - graceMs, lanes: [], discover });
       if (claimed === undefined) return;
+      this.#options.lanes.hasUnopened = claimed.moreLanes;
       const overdueAt = Math.min((claimed.nextDueAt ?? Number.POSITIVE_INFINITY) + graceMs, now + SAFETY_NET_MS);
       this.#overdueAt = claimed.more ? now : Math.max(overdueAt, now + OVERDUE_EVERY_MS);
     }
@@ -101,21 +103,10 @@ export class Claimer {
     return [...wanted, ...others.map((destinationId) => ({ destinationId, room: lanes.roomOf(destinationId) }))];
   }
 
-  /** As many unknown lanes as the node has room for beside those that it asks for by name. */
-  #discover(named: ClaimInput['lanes']): ClaimInput['discover'] {
-    const { lanes } = this.#options;
-    const promised = named.reduce((sum, { room }) => sum + room, 0);
-    const roomLeft = lanes.hasMemory ? lanes.nodeRoom - promised : 0;
-    if (roomLeft <= 0) return { lanes: 0, room: 0 };
-    // At least one, or a node that may have only a few requests in flight would never open a lane.
-    const count = Math.max(1, Math.floor(roomLeft / FIRST_ROOM));
-    return { lanes: Math.min(MAX_LANES_PER_CLAIM, count), room: Math.min(FIRST_ROOM, roomLeft) };
-  }
-
   /** Undefined when this node is fenced. `more`: due lanes are left, and there is room for them. */
   async #claim(
     input: Pick<ClaimInput, 'now' | 'lanes' | 'discover'>,
-  ): Promise<(Pick<ClaimOutput, 'nextDueAt'> & { more: boolean }) | undefined> {
+  ): Promise<(Pick<ClaimOutput, 'nextDueAt' | 'moreLanes'> & { more: boolean }) | undefined> {
     const { store, lanes } = this.#options;
     const epoch = this.#options.epoch();
     const claimed = await store.claim({ epoch, ...input, handlers: this.#options.handlers.ids() });
@@ -127,6 +118,7 @@ export class Claimer {
     await configureLanes(claimed.deliveries, this.#options);
     for (const delivery of claimed.deliveries) lanes.startClaimed({ delivery, epoch });
     for (const { destinationId, more } of claimed.lanes) lanes.setHasMore(destinationId, more);
-    return { nextDueAt: claimed.nextDueAt, more: claimed.moreLanes && input.discover.lanes > 0 };
+    const { nextDueAt, moreLanes } = claimed;
+    return { nextDueAt, moreLanes, more: moreLanes && input.discover.lanes > 0 };
   }
 }

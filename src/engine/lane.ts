@@ -46,8 +46,8 @@ export class Lane {
   #reserved = 0;
   /** The store has due deliveries for this lane beyond those that are leased. */
   hasMore = false;
-  /** Its last attempt succeeded. */
-  isProven = false;
+  /** How its last attempt ended. */
+  standing: 'unknown' | 'proven' | 'failing' = 'unknown';
   /** A wait for the rate limit is under way. */
   isPaced = false;
   #bucket: TokenBucket | undefined;
@@ -127,7 +127,7 @@ export class Lane {
 
   finish(succeeded: boolean): void {
     this.#inFlight -= 1;
-    this.isProven = succeeded;
+    this.standing = succeeded ? 'proven' : 'failing';
     this.#limit = succeeded ? Math.min(this.#ceiling, this.#limit + 1) : Math.max(1, this.#limit >> 1);
   }
 

@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../model/index.ts';
 import { type Job, Lane } from './lane.ts';
+import { Slots } from './slots.ts';
 
 type LaneSettings = Pick<Endpoint, 'id' | 'maxInFlight' | 'rateLimit'>;
 
@@ -21,7 +22,12 @@ export interface LanesOptions {
 }
 
 const MAX_IDLE_LANES = 10_000;
-const FEW_IN_FLIGHT = 4;
+/** Failing lanes are remembered longer, up to this many lanes in all. */
+const MAX_LANES = 50_000;
+/** Lanes that are looked at for one that goes idle: enough to keep up, whatever the oldest ones are doing. */
+const FORGET_LOOKS = 4;
+/** What an unknown lane gets to begin with; from then on its own limit says. */
+const FIRST_ROOM = 8;
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 export class Lanes {
@@ -30,26 +36,27 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   /** Lanes with anything in flight, promised, waiting or left in the store; the least recently claimed for first. */
   readonly #active = new Set<Lane>();
-  /** Lanes that have jobs waiting but found the node full, in the order in which they get the next free slots. */
-  readonly #queueing = new Set<Lane>();
-  readonly #inFlight = new Set<Job>();
+  readonly #slots: Slots;
   /** Payload bytes of all that is leased to this node, waiting or in flight. */
   #heldBytes = 0;
   #onEmpty: (() => void)[] = [];
   #stopped = false;
+  /** The store has due lanes that nobody has opened for want of room: half of what becomes free is theirs. */
+  hasUnopened = false;
 
   constructor(options: LanesOptions) {
     this.#options = options;
+    this.#slots = new Slots(options.maxInFlight);
   }
 
   /** Resolves when nothing is in flight. */
   empty(): Promise<void> {
-    return this.#inFlight.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve));
+    return this.#slots.inFlight === 0 ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 
   /** How many more requests this node may have in flight. */
   get nodeRoom(): number {
-    return this.#stopped ? 0 : Math.max(0, this.#options.maxInFlight - this.#inFlight.size);
+    return this.#stopped ? 0 : this.#slots.free;
   }
 
   /** Whether more may be leased: large payloads wait in the store rather than in memory. */
@@ -73,7 +80,7 @@ export class Lanes {
   admit(destinationId: string, mayWait: boolean): boolean {
     const lane = this.#lane(destinationId);
     if (lane.directRoom < 1 || this.nodeRoom === 0 || !this.hasMemory) return false;
-    if (!mayWait && !(lane.hasSlot && this.#hasSlotFor(lane))) return false;
+    if (!mayWait && !(lane.hasSlot && this.#slots.hasOneFor(lane))) return false;
     lane.reserve();
     this.#active.add(lane);
     return true;
@@ -106,19 +113,16 @@ export class Lanes {
 
   /** The attempt is over: its slot is free. */
   finish(job: Job, succeeded: boolean): void {
-    this.#inFlight.delete(job);
+    this.#slots.giveBack(job);
     const wasShort = !this.hasMemory;
     this.#heldBytes -= job.delivery.payload.length;
     if (wasShort && this.hasMemory) this.#options.onHungry();
-    if (this.#inFlight.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+    if (this.#slots.inFlight === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
     const lane = this.#lane(job.delivery.destinationId);
     lane.finish(succeeded);
-    this.#pump(lane);
-    for (const waiting of [...this.#queueing]) {
-      if (this.nodeRoom === 0) break;
-      this.#queueing.delete(waiting);
-      this.#pump(waiting);
-    }
+    if (lane.waitingCount > 0) this.#slots.queue(lane);
+    this.#serve();
+    if (this.hasUnopened && this.nodeRoom > 0) this.#options.onHungry();
     this.#settle(lane);
   }
 
@@ -134,26 +138,28 @@ export class Lanes {
    * due work in them is noted as theirs instead of being found again and again.
    */
   wants(maxLanes: number): { destinationId: string; room: number }[] {
-    const hungry: { destinationId: string; room: number }[] = [];
-    const full: { destinationId: string; room: number }[] = [];
-    const served: Lane[] = [];
-    let nodeRoom = this.hasMemory ? this.nodeRoom : 0;
+    const hungry: Lane[] = [];
+    const full: Lane[] = [];
+    const nodeRoom = this.hasUnopened ? Math.floor(this.#leasable / 2) : this.#leasable;
     for (const lane of this.#active) {
       if (hungry.length === maxLanes) break;
-      if (lane.isHungry && nodeRoom > 0) {
-        const room = Math.min(lane.room, nodeRoom);
-        nodeRoom -= room;
-        hungry.push({ destinationId: lane.destinationId, room });
-      } else if (!lane.hasMore && lane.room === 0 && full.length < maxLanes) {
-        full.push({ destinationId: lane.destinationId, room: 0 });
-      } else continue;
-      served.push(lane);
+      if (lane.isHungry && hungry.length < nodeRoom) hungry.push(lane);
+      else if (!lane.hasMore && lane.room === 0 && full.length < maxLanes) full.push(lane);
     }
-    for (const lane of served) {
+    for (const lane of [...hungry, ...full]) {
       this.#active.delete(lane);
       this.#active.add(lane);
     }
-    return [...hungry, ...full];
+    return [...shareOut(hungry, nodeRoom), ...full.map(({ destinationId }) => ({ destinationId, room: 0 }))];
+  }
+
+  /** How many unknown lanes to open beside those that are asked for by name, and how much to take from each. */
+  opens(maxLanes: number, named: readonly { room: number }[]): { lanes: number; room: number } {
+    const left = named.reduce((room, lane) => room - lane.room, this.#leasable);
+    if (left <= 0) return { lanes: 0, room: 0 };
+    // When not all can be opened, one from each goes further than many from a few.
+    const count = Math.min(maxLanes, this.hasUnopened ? left : Math.ceil(left / FIRST_ROOM));
+    return { lanes: count, room: Math.min(FIRST_ROOM, Math.floor(left / count)) };
   }
 
   /** How many more deliveries may be leased for a lane. */
@@ -178,32 +184,35 @@ export class Lanes {
     this.#pump(lane);
   }
 
+  /** How much more may be leased at once. */
+  get #leasable(): number {
+    return this.hasMemory ? this.nodeRoom : 0;
+  }
+
   #pump(lane: Lane): void {
-    while (!this.#stopped && lane.waitingCount > 0) {
-      if (!this.#hasSlotFor(lane)) {
-        this.#queueing.add(lane);
-        return;
-      }
-      const next = lane.isPaced ? undefined : lane.next(this.#options.clock.now());
-      if (next === undefined) return;
-      if ('waitMs' in next) {
-        this.#pace(lane, next.waitMs);
-        return;
-      }
-      this.#inFlight.add(next);
-      this.#options.start(next);
+    while (this.#slots.hasOneFor(lane)) if (!this.#startNext(lane)) return;
+    if (lane.waitingCount > 0) this.#slots.queue(lane);
+  }
+
+  /** Free slots go to those in line, one each. */
+  #serve(): void {
+    for (let lane = this.#slots.next(); lane !== undefined; lane = this.#slots.next()) {
+      if (this.#startNext(lane) && lane.waitingCount > 0) this.#slots.queue(lane);
     }
   }
 
-  /**
-   * The last quarter of the node's slots is for lanes that have few in flight, and the last part of that for those whose
-   * last attempt succeeded: neither many dead endpoints nor a few that fall silent at full speed can take all.
-   */
-  #hasSlotFor(lane: Lane): boolean {
-    const { maxInFlight } = this.#options;
-    if (this.nodeRoom > maxInFlight / 4) return true;
-    if (this.nodeRoom > maxInFlight / 16 && lane.inFlight === 0) return true;
-    return this.nodeRoom > 0 && lane.isProven && lane.inFlight < FEW_IN_FLIGHT;
+  /** False when the lane has nothing to start, or may not by its own limits: it comes back when that changes. */
+  #startNext(lane: Lane): boolean {
+    if (this.#stopped || lane.isPaced) return false;
+    const next = lane.next(this.#options.clock.now());
+    if (next === undefined) return false;
+    if ('waitMs' in next) {
+      this.#pace(lane, next.waitMs);
+      return false;
+    }
+    this.#slots.take(next, lane);
+    this.#options.start(next);
+    return true;
   }
 
   #pace(lane: Lane, waitMs: number): void {
@@ -234,10 +243,23 @@ export class Lanes {
   }
 
   #forgetIdle(): void {
-    if (this.#lanes.size <= MAX_IDLE_LANES) return;
+    let looks = FORGET_LOOKS;
     for (const [destinationId, lane] of this.#lanes) {
-      if (lane.isIdle) this.#lanes.delete(destinationId);
-      if (this.#lanes.size <= MAX_IDLE_LANES) return;
+      if (this.#lanes.size <= MAX_IDLE_LANES || looks-- === 0) return;
+      this.#lanes.delete(destinationId);
+      // A dead lane that is forgotten would come back with an unknown lane's limit: it gets another round.
+      const isWorthKeeping = lane.standing === 'failing' && this.#lanes.size < MAX_LANES;
+      if (!lane.isIdle || isWorthKeeping) this.#lanes.set(destinationId, lane);
     }
   }
+}
+
+/** Divides the room evenly; what one lane has no use for goes to the next. */
+function shareOut(lanes: readonly Lane[], room: number): { destinationId: string; room: number }[] {
+  let left = room;
+  return lanes.map((lane, index) => {
+    const share = Math.min(lane.room, Math.max(1, Math.floor(left / (lanes.length - index))));
+    left -= share;
+    return { destinationId: lane.destinationId, room: share };
+  });
 }
