@@ -1,0 +1,104 @@
+/** The fairness claim, in its small form. `npm run simulate` runs the same with 100,000 lanes. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type NeighboursOptions, type NeighboursResult, runNeighbours } from './neighbours.ts';
+import { type OverloadOptions, runOverload } from './overload.ts';
+import { percentiles } from './percentiles.ts';
+import { claimInOneQueue, claimLosesOne, claimRepeatsOne } from './planted-bugs.ts';
+
+/** As loaded as 100,000 lanes with 2,000 deliveries a second are on a node with 1,024 slots. */
+const SMALL: Omit<NeighboursOptions, 'bad'> = {
+  seed: 1,
+  lanes: 2000,
+  maxInFlight: 224,
+  laneCeiling: 16,
+  deliveriesPerSecond: 400,
+  seconds: 15,
+  flooders: 5,
+  floodEach: 2000,
+};
+const TINY = { ...SMALL, lanes: 500, seconds: 3, floodEach: 300, bad: true };
+const OVERLOAD: Omit<OverloadOptions, 'floodEach'> = {
+  seed: 1,
+  lanes: 500,
+  maxInFlight: 64,
+  laneCeiling: 16,
+  flooders: 20,
+};
+
+describe('bad neighbours', () => {
+  let alone: NeighboursResult;
+  let together: NeighboursResult;
+  beforeAll(async () => {
+    alone = await runNeighbours({ ...SMALL, bad: false });
+    together = await runNeighbours({ ...SMALL, bad: true });
+  }, 60_000);
+
+  it('ALL-03 dead, slow and flooding endpoints leave the p99 of healthy ones within twice of what it is alone', () => {
+    const before = percentiles(alone.latenciesMs.healthy);
+    const after = percentiles(together.latenciesMs.healthy);
+    expect(before.count).toBeGreaterThan(5000);
+    expect(after.count).toBeGreaterThan(5000);
+    expect(after.p99).toBeLessThanOrEqual(2 * before.p99);
+  });
+
+  it('no healthy delivery waits for more than its answer and the commits on its way', () => {
+    expect(percentiles(alone.latenciesMs.healthy).max).toBeLessThanOrEqual(alone.boundMs);
+    expect(percentiles(together.latenciesMs.healthy).max).toBeLessThanOrEqual(together.boundMs);
+  });
+
+  it('ALL-01 ALL-02 nothing is lost, delivered twice or beyond a limit, and the flood is worked off meanwhile', () => {
+    expect([...alone.violations, ...together.violations]).toEqual([]);
+    expect(together.latenciesMs.flooder).toHaveLength(SMALL.flooders * SMALL.floodEach);
+  });
+});
+
+describe('overload', () => {
+  it('the wait of a lane depends on how many lanes have due work, not on how much they have', async () => {
+    const few = await runOverload({ ...OVERLOAD, floodEach: 30 });
+    const many = await runOverload({ ...OVERLOAD, floodEach: 300 });
+    expect([...few.violations, ...many.violations]).toEqual([]);
+    expect(many.waitMs.count).toBe(OVERLOAD.lanes);
+    expect(many.waitMs.max).toBeLessThanOrEqual(1.1 * few.waitMs.max);
+  }, 60_000);
+});
+
+describe('the same seed', () => {
+  it('gives the same run, event by event, and another seed another one', async () => {
+    const first = await runNeighbours(TINY);
+    const again = await runNeighbours(TINY);
+    const other = await runNeighbours({ ...TINY, seed: 2 });
+    expect(first.events).toBeGreaterThan(1000);
+    expect(again.hash).toBe(first.hash);
+    expect(other.hash).not.toBe(first.hash);
+  }, 60_000);
+});
+
+describe('a planted bug is seen', () => {
+  it('limits that the engine does not keep', async () => {
+    const unlimited = { maxInFlight: 10_000, laneCeiling: 500 };
+    const { violations } = await runNeighbours({ ...TINY, toldLimits: unlimited });
+    expect(violations.some((each) => each.startsWith('lane limit'))).toBe(true);
+    const { violations: ofNode } = await runNeighbours({ ...TINY, toldLimits: { ...TINY, maxInFlight: 10_000 } });
+    expect(ofNode).toEqual([]);
+    const crowded = { ...TINY, maxInFlight: 32, toldLimits: { ...TINY, maxInFlight: 10_000 } };
+    const { violations: ofCrowdedNode } = await runNeighbours(crowded);
+    expect(ofCrowdedNode.some((each) => each.startsWith('node limit'))).toBe(true);
+  }, 60_000);
+
+  it('a claim that hands a delivery out twice', async () => {
+    const { violations } = await runNeighbours({ ...TINY, plant: claimRepeatsOne });
+    expect(violations.some((each) => each.startsWith('delivered twice'))).toBe(true);
+  }, 60_000);
+
+  it('a claim that forgets a delivery', async () => {
+    const { violations } = await runNeighbours({ ...TINY, plant: claimLosesOne });
+    expect(violations.some((each) => each.startsWith('lost'))).toBe(true);
+  }, 60_000);
+
+  it('a claim in the order of due times over all lanes', async () => {
+    const plant = claimInOneQueue(OVERLOAD.maxInFlight);
+    const few = await runOverload({ ...OVERLOAD, floodEach: 30, plant });
+    const many = await runOverload({ ...OVERLOAD, floodEach: 300, plant: claimInOneQueue(OVERLOAD.maxInFlight) });
+    expect(many.waitMs.max).toBeGreaterThan(3 * few.waitMs.max);
+  }, 60_000);
+});
