@@ -24,12 +24,21 @@ const endpoints = [];
 let pending = 0;
 let turns = 0;
 
-async function open({ dist, file }) {
-  const { openSqliteStore } = await import(distUrl(dist, 'store/sqlite/index.js'));
+async function open({ dist, file, postgresUrl }) {
   const { createIds } = await import(distUrl(dist, 'ids.js'));
   ids = createIds(() => Date.now());
-  store = await openSqliteStore({ path: file });
+  store = await (postgresUrl === undefined ? openSqlite(dist, file) : openPostgres(dist, postgresUrl));
   ({ epoch } = await store.join({ now: Date.now(), leaseMs: LEASE_MS, name: 'bench' }));
+}
+
+async function openSqlite(dist, path) {
+  const { openSqliteStore } = await import(distUrl(dist, 'store/sqlite/index.js'));
+  return openSqliteStore({ path });
+}
+
+async function openPostgres(dist, url) {
+  const { openPostgresStore } = await import(distUrl(dist, 'store/postgres/index.js'));
+  return openPostgresStore({ url });
 }
 
 async function createEndpoints({ silentUrl }) {

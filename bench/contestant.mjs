@@ -34,8 +34,8 @@ function onTrouble(message) {
 }
 
 answer({
-  async open({ name, ...options }) {
-    const module = await import(`./contestants/${name}.mjs`);
+  async open({ file, ...options }) {
+    const module = await import(`./contestants/${file}.mjs`);
     publishers = module.publishers ?? PUBLISHERS;
     contestant = await module.open({ ...options, onRecorded, onTrouble });
     return contestant.address ?? {};

@@ -1,6 +1,6 @@
 // Every process and folder that the bench makes, so that all of them are gone when it ends, however it ends.
-import { fork, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,16 +8,19 @@ const CALL_TIMEOUT_MS = 300_000;
 
 export class Processes {
   #children = new Set();
-  #folder;
+  #servers = new Set();
+  folder;
 
   /** Under bench/results and not in the system's temporary folder, which is often memory: commits would cost nothing. */
   constructor(resultsFolder) {
     mkdirSync(resultsFolder, { recursive: true });
-    this.#folder = mkdtempSync(join(resultsFolder, 'tmp-'));
+    this.folder = mkdtempSync(join(resultsFolder, 'tmp-'));
+    // As root, the servers run as another user, who has to get in.
+    chmodSync(this.folder, 0o755);
   }
 
   newFolder(name) {
-    return mkdtempSync(join(this.#folder, `${name}-`));
+    return mkdtempSync(join(this.folder, `${name}-`));
   }
 
   /** A Node program of the bench, spoken to by calls. */
@@ -27,8 +30,10 @@ export class Processes {
     return new Callable(this.#track(child), name, () => this.stop(child));
   }
 
-  spawn(program, args) {
-    return this.#track(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+  /** A server that was started elsewhere ends with the others. Gives how to say that it has ended. */
+  adopt(server) {
+    this.#servers.add(server);
+    return () => this.#servers.delete(server);
   }
 
   /** Ends one process and resolves when it is gone. */
@@ -45,7 +50,8 @@ export class Processes {
 
   async stopAll() {
     await Promise.all([...this.#children].map((child) => this.stop(child)));
-    rmSync(this.#folder, { recursive: true, force: true });
+    await Promise.all([...this.#servers].map((server) => server.stop()));
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   #track(child) {

@@ -7,12 +7,14 @@ import { readOptions } from './options.mjs';
 import { backlog } from './parts/backlog.mjs';
 import { latency } from './parts/latency.mjs';
 import { neighbour } from './parts/neighbour.mjs';
+import { pgBacklog } from './parts/pg-backlog.mjs';
+import { postgres } from './parts/postgres.mjs';
 import { throughput } from './parts/throughput.mjs';
 import { Processes } from './processes.mjs';
-import { hasRedis } from './redis.mjs';
 import { verdicts } from './report.mjs';
+import { hasPostgres, hasRedis } from './servers.mjs';
 
-const PARTS = { throughput, latency, neighbour, backlog };
+const PARTS = { throughput, latency, neighbour, backlog, postgres, 'pg-backlog': pgBacklog };
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 
 function say(line) {
@@ -30,7 +32,8 @@ async function main() {
     throw new Error(`there is no build in ${options.dist}: npm run build.`);
 
   const processes = new Processes(RESULTS);
-  const bench = { options, processes, say, print, hasRedis: hasRedis(), stopped: false };
+  const there = { hasRedis: hasRedis(), hasPostgres: hasPostgres() };
+  const bench = { options, processes, say, print, ...there, stopped: false };
   const stop = async (why, exitCode) => {
     if (bench.stopped) return;
     bench.stopped = true;
@@ -55,7 +58,8 @@ async function main() {
 
 async function measure(bench) {
   const { options, processes } = bench;
-  if (!bench.hasRedis) say('there is no redis-server on the PATH: BullMQ is left out.');
+  if (!bench.hasRedis) say('there is no redis-server: BullMQ is left out.');
+  if (!bench.hasPostgres) say('there is no PostgreSQL: what needs it is left out.');
   const sink = processes.fork('./sink.mjs', 'sink');
   bench.sink = { urls: await sink.call('listen'), call: (method, args) => sink.call(method, args) };
 
@@ -78,7 +82,8 @@ async function measure(bench) {
   const file = join(RESULTS, 'latest.json');
   writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
   say(`all numbers: ${file}`);
-  return failures.length > 0 || Object.keys(report.parts.throughput?.failed ?? {}).length > 0 ? 1 : 0;
+  const leftOut = Object.values(report.parts).flatMap(({ failed }) => Object.keys(failed ?? {}));
+  return failures.length > 0 || leftOut.length > 0 ? 1 : 0;
 }
 
 function machine() {

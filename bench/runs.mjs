@@ -1,6 +1,6 @@
 // One measurement: a fresh contestant in a process of its own, with a fresh store, against the one sink.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRedis } from './redis.mjs';
+import { startPostgres, startRedis } from './servers.mjs';
 
 /** Enough for the compiler, the connections and the lanes to be warm. Every one of them is checked by the sink. */
 export const WARM_UP_EVENTS = 2000;
@@ -10,9 +10,12 @@ const PACE_TIMEOUT_MS = 900_000;
 
 /**
  * @typedef {object} Contestant
- * @property {string} name The file in contestants/.
+ * @property {string} name
  * @property {string} title
+ * @property {string} [file] In contestants/, when not of its name.
  * @property {'everysec' | 'always'} [appendfsync] It needs a Redis that syncs like this.
+ * @property {boolean} [postgres] It needs a PostgreSQL.
+ * @property {'bullmq'} [dispatch] How Posthorn's deliveries reach its workers, when not by the store.
  * @property {boolean} [throughApi] load.mjs publishes, not its own process.
  */
 
@@ -26,18 +29,28 @@ export async function withContestant(bench, contestant, measure) {
   }
 }
 
-/** The same on the store that is in `folder` already. */
-export async function withContestantIn(folder, { processes, sink, options }, contestant, measure) {
+/** The same on the store that is in `folder` already, or in the database at `given.postgresUrl`. */
+export async function withContestantIn(folder, { processes, sink, options }, contestant, measure, given = {}) {
   const started = [];
   try {
     const redis = contestant.appendfsync && (await startRedis(processes, contestant.appendfsync));
     if (redis) started.push(() => redis.stop());
+    const postgres = contestant.postgres && !given.postgresUrl && (await startPostgres(processes));
+    if (postgres) started.push(() => postgres.stop());
     const own = processes.fork('./contestant.mjs', contestant.title);
     started.push(own.stop);
-    const { name } = contestant;
-    const address = await own.call('open', { name, folder, dist: options.dist, redisPort: redis?.port, ...sink.urls });
+    const address = await own.call('open', {
+      file: contestant.file ?? contestant.name,
+      dispatch: contestant.dispatch,
+      folder,
+      dist: options.dist,
+      redisUrl: redis?.url,
+      postgresUrl: given.postgresUrl ?? postgres?.url,
+      ...sink.urls,
+    });
     const publisher = contestant.throughApi ? await startLoad(processes, address, started) : own;
-    const run = new Run(own, publisher, redis, sink);
+    const servers = [redis, postgres].filter(Boolean);
+    const run = new Run(own, publisher, servers, sink);
     await run.warmUp();
     return await measure(run);
   } finally {
@@ -55,14 +68,14 @@ async function startLoad(processes, address, started) {
 class Run {
   #own;
   #publisher;
-  #redis;
+  #servers;
   #sink;
   #expected = 0;
 
-  constructor(own, publisher, redis, sink) {
+  constructor(own, publisher, servers, sink) {
     this.#own = own;
     this.#publisher = publisher;
-    this.#redis = redis;
+    this.#servers = servers;
     this.#sink = sink;
   }
 
@@ -112,9 +125,10 @@ class Run {
 
   /** All processes of the contestant, but neither the sink nor the load generator. */
   async usage() {
-    const own = await this.#own.call('usage');
-    const redis = (await this.#redis?.usage()) ?? { cpuS: 0, peakRssBytes: 0 };
-    return { cpuS: own.cpuS + redis.cpuS, peakRssBytes: own.peakRssBytes + redis.peakRssBytes };
+    const usages = [this.#own.call('usage'), ...this.#servers.map((server) => server.usage())];
+    const all = await Promise.all(usages);
+    const sum = (key) => all.reduce((total, usage) => total + usage[key], 0);
+    return { cpuS: sum('cpuS'), peakRssBytes: sum('peakRssBytes') };
   }
 
   async #stream(events) {

@@ -1,6 +1,7 @@
 // Webhooks on BullMQ as document 002 writes them, whichever HTTP client posts.
 import { Queue, Worker } from 'bullmq';
 import { payload } from '../event.mjs';
+import { batched } from './batched.mjs';
 import { IN_FLIGHT } from './in-flight.mjs';
 
 const JOB_OPTIONS = {
@@ -11,8 +12,23 @@ const JOB_OPTIONS = {
 };
 
 /** `post(data)` sends one webhook and gives the status, or throws with `response.status` when it is not a 2xx. */
-export async function openBullmq({ url, redisPort, onRecorded, onTrouble }, post) {
-  const connection = { host: '127.0.0.1', port: redisPort, maxRetriesPerRequest: null };
+export function openBullmq(options, post) {
+  return openQueue(
+    options,
+    post,
+    (queue) =>
+      ({ name, data, opts }) =>
+        queue.add(name, data, opts),
+  );
+}
+
+/** The same with `addBulk` for all publishes that wait. */
+export function openBullmqInBulk(options, post) {
+  return openQueue(options, post, (queue) => batched((jobs) => queue.addBulk(jobs)));
+}
+
+async function openQueue({ url, redisUrl, onRecorded, onTrouble }, post, addTo) {
+  const connection = { url: redisUrl, maxRetriesPerRequest: null };
   const queue = new Queue('webhooks', { connection });
   const worker = new Worker('webhooks', (job) => handleDelivery(job, post), { connection, concurrency: IN_FLIGHT });
   worker.on('completed', (_job, result) => {
@@ -23,9 +39,10 @@ export async function openBullmq({ url, redisPort, onRecorded, onTrouble }, post
   worker.on('error', (error) => onTrouble(`the worker is in trouble: ${error.message}`));
   queue.on('error', (error) => onTrouble(`the queue is in trouble: ${error.message}`));
   await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);
+  const add = addTo(queue);
   return {
     async publish(deliveryId) {
-      await queue.add('deliver', { deliveryId, url, payload }, JOB_OPTIONS);
+      await add({ name: 'deliver', data: { deliveryId, url, payload }, opts: JOB_OPTIONS });
       return deliveryId;
     },
     async close() {

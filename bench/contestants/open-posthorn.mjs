@@ -1,4 +1,4 @@
-// How both of Posthorn's contestants open it: as a user of the package would, with loopback targets allowed.
+// How Posthorn's contestants open it: as a user of the package would, with loopback targets allowed.
 import { join } from 'node:path';
 import { SECRET } from '../event.mjs';
 import { distUrl } from './dist-url.mjs';
@@ -7,10 +7,11 @@ import { IN_FLIGHT } from './in-flight.mjs';
 /** The policy of document 002, which BullMQ's contestants follow too: 6 attempts, 30 s for each. */
 const POLICY = 'quick';
 
-export async function openPosthorn({ dist, folder, url, onRecorded, onTrouble }) {
+export async function openPosthorn({ dist, folder, postgresUrl, dispatch, redisUrl, url, onRecorded, onTrouble }) {
   const { createPosthorn } = await import(distUrl(dist, 'index.js'));
   const posthorn = await createPosthorn({
-    store: `sqlite:${join(folder, 'posthorn.db')}`,
+    store: postgresUrl ?? `sqlite:${join(folder, 'posthorn.db')}`,
+    ...(dispatch && { dispatch, redisUrl }),
     allowNetworks: ['127.0.0.0/8'],
     endpointMaxInFlight: IN_FLIGHT,
     defaultPolicy: POLICY,

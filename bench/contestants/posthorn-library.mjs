@@ -1,4 +1,4 @@
-// Posthorn in the publisher's own process, on SQLite: durable when publish resolves, every attempt recorded.
+// Posthorn in the publisher's own process, on SQLite or PostgreSQL: durable when publish resolves, every attempt recorded.
 import { EVENT_TYPE, payload } from '../event.mjs';
 import { createApplication, openPosthorn } from './open-posthorn.mjs';
 

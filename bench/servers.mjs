@@ -1,0 +1,64 @@
+// The servers that contestants need: each measurement has its own, empty and durable, by the same code as the tests'.
+import { Redis } from 'ioredis';
+import { findPostgres, findRedis } from '../scripts/services/find-programs.mjs';
+import { startPostgres as startOwnPostgres } from '../scripts/services/start-postgres.mjs';
+import { startRedis as startOwnRedis } from '../scripts/services/start-redis.mjs';
+import { familyUsage, peakRssOf } from './usage.mjs';
+
+/** The defaults are for a small machine of long ago. Durability is as it comes: fsync and synchronous_commit on. */
+const POSTGRES_SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB', checkpoint_timeout: '15min' };
+
+export function hasRedis() {
+  return isThere(findRedis);
+}
+
+export function hasPostgres() {
+  return isThere(findPostgres);
+}
+
+function isThere(find) {
+  try {
+    return find() !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Append-only; `appendfsync` is how often it syncs. */
+export async function startRedis(processes, appendfsync) {
+  const server = await startOwnRedis({ appendOnly: appendfsync, parent: processes.folder });
+  const forget = processes.adopt(server);
+  const client = new Redis(server.url, { retryStrategy: () => null });
+  client.on('error', () => {});
+  return {
+    url: server.url,
+    /** CPU of the server and its helpers (an append-only file is rewritten in a child process). */
+    async usage() {
+      const info = await client.info();
+      const read = (name) => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? 0);
+      const cpuNames = ['used_cpu_user', 'used_cpu_sys', 'used_cpu_user_children', 'used_cpu_sys_children'];
+      return {
+        cpuS: cpuNames.reduce((sum, name) => sum + read(name), 0),
+        peakRssBytes: peakRssOf(server.pid()) ?? read('used_memory_rss'),
+      };
+    },
+    async stop() {
+      client.disconnect();
+      await server.stop();
+      forget();
+    },
+  };
+}
+
+export async function startPostgres(processes) {
+  const server = await startOwnPostgres({ settings: POSTGRES_SETTINGS, parent: processes.folder });
+  const forget = processes.adopt(server);
+  return {
+    url: server.url,
+    usage: async () => familyUsage(server.pid()),
+    async stop() {
+      await server.stop();
+      forget();
+    },
+  };
+}
