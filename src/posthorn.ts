@@ -11,6 +11,7 @@ import {
   type Overrides,
   parseRedisUrl,
   parseStoreUrl,
+  withoutPassword,
 } from './config/index.ts';
 import { byStore, type Dispatch } from './dispatch/index.ts';
 import { createEngine, type Engine, type Logger, logEvent } from './engine/index.ts';
@@ -51,7 +52,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   const secretBox = createSecretBox(config.secretKey);
   const guard = createAddressGuard({ allow: config.allowNetworks });
   const dispatch = await openDispatch(config, clock);
-  const store = await openStore(config);
+  const store = await openStore(config, clock);
   const sender = createSender({
     clock,
     guard,
@@ -115,7 +116,8 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
 /** The command line shows the admin token at its start and asks for it by name; logs and JSON never come upon it. */
 export function withoutSecrets({ adminToken, secretKey: _, redisUrl: __, ...shown }: Config): Config {
   const hidden = { adminToken: { value: adminToken }, secretKey: { value: undefined }, redisUrl: { value: undefined } };
-  return Object.freeze(Object.defineProperties(shown, hidden) as Config);
+  const store = withoutPassword(shown.store);
+  return Object.freeze(Object.defineProperties({ ...shown, store }, hidden) as Config);
 }
 
 /** A wrong POSTHORN_SECRET_KEY stops the start, instead of every delivery after it. */
@@ -139,9 +141,14 @@ async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {
   });
 }
 
-function openStore({ store, role }: Config): Promise<Store> {
+async function openStore({ store, role }: Config, clock: Clock): Promise<Store> {
   const location = parseStoreUrl(store);
   if ('refused' in location) throw new PosthornError('config_invalid', `store ${location.refused}`);
+  if (location.value.kind === 'postgres') {
+    // Who does not choose it does not load it.
+    const { openPostgresStore } = await import('./store/postgres/index.ts');
+    return openPostgresStore({ url: location.value.url, clock });
+  }
   if (role !== 'all') {
     throw new PosthornError(
       'config_invalid',

@@ -52,7 +52,9 @@ async function keptDevToken({ config, tokens }: Pick<Posthorn, 'config' | 'token
 
 function devTokenFile({ store }: Config): string | undefined {
   const location = parseStoreUrl(store);
-  return 'value' in location && location.value.path !== ':memory:' ? `${location.value.path}-dev-token` : undefined;
+  if (!('value' in location) || location.value.kind !== 'sqlite' || location.value.path === ':memory:')
+    return undefined;
+  return `${location.value.path}-dev-token`;
 }
 
 async function readKept(file: string): Promise<string | undefined> {

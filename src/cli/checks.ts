@@ -4,9 +4,11 @@ import { access, open, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, loadConfig, parseStoreUrl } from '../config/index.ts';
+import { type Config, loadConfig, parseStoreUrl, withoutPassword } from '../config/index.ts';
 import { describeError } from '../errors.ts';
 import { formatDuration } from '../policy/index.ts';
+import type { Counts } from '../store/index.ts';
+import { openPostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { checkRedis } from './check-redis.ts';
 import { readPackageFile } from './package-file.ts';
@@ -58,6 +60,10 @@ async function checkClock(now: number): Promise<Finding> {
 async function* checkStore(url: string): AsyncGenerator<Finding> {
   const parsed = parseStoreUrl(url);
   if ('refused' in parsed) return;
+  if (parsed.value.kind === 'postgres') {
+    yield await checkPostgres(parsed.value.url);
+    return;
+  }
   const { path } = parsed.value;
   if (path === ':memory:') {
     yield notice('store', 'in memory', 'Everything is forgotten when it stops; POSTHORN_STORE=sqlite:<file> keeps it.');
@@ -66,6 +72,23 @@ async function* checkStore(url: string): AsyncGenerator<Finding> {
   const folder = dirname(resolve(path));
   yield await checkFile(path, folder);
   yield await checkDisk(folder);
+}
+
+async function checkPostgres(url: string): Promise<Finding> {
+  const shown = withoutPassword(url);
+  try {
+    // Opening brings the schema up to date, or refuses one that a newer version wrote.
+    const store = await openPostgresStore({ url, poolSize: 1 });
+    const counts = await store.counts({ most: 10_000 });
+    await store.close();
+    return good('store', `${shown} opens and can be written (schema up to date; ${describeCounts(counts)})`);
+  } catch (error) {
+    return bad('store', `${shown} does not open`, describeError(error));
+  }
+}
+
+function describeCounts({ pending, leased, held, dead }: Counts): string {
+  return `${pending + leased} waiting, ${held} held, ${dead} dead letters`;
 }
 
 async function checkFile(path: string, folder: string): Promise<Finding> {
@@ -87,10 +110,9 @@ async function checkFile(path: string, folder: string): Promise<Finding> {
   try {
     // Opening brings the schema up to date, or refuses one that a newer version wrote.
     const store = await openSqliteStore({ path, thread: false });
-    const { pending, leased, held, dead } = await store.counts({ most: 10_000 });
+    const counts = await store.counts({ most: 10_000 });
     await store.close();
-    const waiting = `${pending + leased} waiting, ${held} held, ${dead} dead letters`;
-    return good('store', `${path} opens and can be written (schema up to date; ${waiting})`);
+    return good('store', `${path} opens and can be written (schema up to date; ${describeCounts(counts)})`);
   } catch (error) {
     return bad('store', `${path} does not open`, describeError(error));
   }

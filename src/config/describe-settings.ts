@@ -16,5 +16,6 @@ export function describeSettings(config?: Config): string {
 function show(setting: Setting<unknown>, value: unknown): string {
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return '(not set)';
   if (setting.secret && value !== setting.fallback) return '(set, not shown)';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  const text = Array.isArray(value) ? value.join(',') : String(value);
+  return setting.show?.(text) ?? text;
 }

@@ -10,4 +10,4 @@ export { describeSettings } from './describe-settings.ts';
 export { type Environment, loadConfig, type Overrides } from './load.ts';
 export { parseRedisUrl, type RedisLocation } from './redis-url.ts';
 export type { Config, LogLevel } from './schema.ts';
-export { parseStoreUrl, type StoreLocation } from './store-url.ts';
+export { parseStoreUrl, type StoreLocation, withoutPassword } from './store-url.ts';

@@ -114,7 +114,7 @@ describe('ALL-06 a wrong setting stops the start and says what is allowed', () =
     ['POSTHORN_PORT', '-1', 'from 0 to 65535'],
     ['POSTHORN_PORT', '80a', 'from 0 to 65535'],
     ['POSTHORN_PORT', '1e3', 'from 0 to 65535'],
-    ['POSTHORN_STORE', 'postgres://localhost/posthorn', 'this version knows sqlite: only'],
+    ['POSTHORN_STORE', 'mysql://localhost/posthorn', 'this version knows sqlite: and postgres: only'],
     ['POSTHORN_STORE', 'posthorn.db', 'for example sqlite:posthorn.db'],
     ['POSTHORN_STORE', 'sqlite:', 'must name a file'],
     ['POSTHORN_STORE', 'sqlite:/var/lib/', 'must name a file'],

@@ -76,7 +76,8 @@ const LONGEST_SHOWN = 60;
 
 function shown(setting: Setting<unknown>, text: string): string {
   if (setting.secret) return ` (${text.length} characters)`;
-  return `=${JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)}`;
+  const told = setting.show?.(text) ?? text;
+  return `=${JSON.stringify(told.length > LONGEST_SHOWN ? `${told.slice(0, LONGEST_SHOWN)}…` : told)}`;
 }
 
 function toText(value: unknown): string {

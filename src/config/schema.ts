@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from './parsers.ts';
 import { parseRedisUrl } from './redis-url.ts';
-import { parseStoreUrl } from './store-url.ts';
+import { parseStoreUrl, withoutPassword } from './store-url.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -53,6 +53,8 @@ export interface Setting<T> {
   readonly doc: string;
   /** Its value is never shown, not even when it is wrong. */
   readonly secret?: true;
+  /** How its value is shown, where not as it is. */
+  readonly show?: (text: string) => string;
   readonly parse: Parser<T>;
 }
 
@@ -72,7 +74,8 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   store: {
     env: 'POSTHORN_STORE',
     fallback: 'sqlite:./posthorn.db',
-    doc: 'Where everything is kept: sqlite:<file>, or sqlite::memory: to keep nothing.',
+    doc: 'Where everything is kept: sqlite:<file>, sqlite::memory: to keep nothing, or postgres://user:password@host:5432/database.',
+    show: withoutPassword,
     parse(text) {
       const parsed = parseStoreUrl(text);
       return 'refused' in parsed ? parsed : { value: text };

@@ -6,7 +6,7 @@ import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
 import type { SecretBox } from '../signing/index.ts';
-import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
+import type { News, RecordItem, RecordOutput, Store } from '../store/index.ts';
 import { Acceptor } from './accept.ts';
 import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
@@ -147,6 +147,7 @@ export function createEngine(options: EngineOptions): Engine {
     onTrouble,
   });
   let state: 'new' | 'running' | 'stopped' = 'new';
+  let unwatch = () => {};
 
   /** Whoever handed a job out learns how it ended. */
   async function seeOff(job: Job, ending: Promise<JobEnd>): Promise<void> {
@@ -189,6 +190,11 @@ export function createEngine(options: EngineOptions): Engine {
     if (endpoints.some(({ statusChanged }) => statusChanged)) sweeper.ask();
   }
 
+  function onNews(news: News): void {
+    if (news.kind === 'changed') directory.changed(news.applicationId);
+    else claimer.look();
+  }
+
   function wake(): void {
     sweeper.ask();
     reaper.ask();
@@ -201,6 +207,7 @@ export function createEngine(options: EngineOptions): Engine {
       await lease.start();
       state = 'running';
       if (!takesWork) await Promise.all([claimer.stop(), reaper.stop()]);
+      unwatch = store.watch(onNews);
       await dispatch.start({
         ...(takesWork && { take: (work: Pick<Work, 'deliveryId' | 'destinationId'>) => taker.take(work) }),
         onChange: () => claimer.look(),
@@ -212,6 +219,7 @@ export function createEngine(options: EngineOptions): Engine {
     async stop(graceMs = DEFAULT_GRACE_MS) {
       if (state !== 'running') return;
       state = 'stopped';
+      unwatch();
       lanes.stop();
       const giveUp = new AbortController();
       const dispatched = dispatch.stop(giveUp.signal).catch(onTrouble);

@@ -48,6 +48,8 @@ export interface DirectoryOptions {
 
 const MAX_AUDIENCES = 10_000;
 const ENDPOINTS_PER_READ = 250;
+/** Other processes tell what they change; what was told while nobody could hear it is found out by reading again. */
+const LONGEST_UNCHECKED_MS = 30_000;
 
 export class Directory {
   readonly #options: DirectoryOptions;
@@ -89,13 +91,14 @@ export class Directory {
   }
 
   async #load(application: string): Promise<Audience | undefined> {
+    const { store } = this.#options;
     const generation = this.#generation;
     const stored = await this.#owner(application);
     if (stored === undefined) return undefined;
     const forwardAs = 'forwardAs' in stored.record ? stored.record.forwardAs : undefined;
     const targets = new Map<string, Target>();
     const now = this.#options.clock.now();
-    let freshUntil = Number.POSITIVE_INFINITY;
+    let freshUntil = store.soleProcess ? Number.POSITIVE_INFINITY : now + LONGEST_UNCHECKED_MS;
     for await (const endpoint of this.#endpointsOf(stored.record.id)) {
       const policy = await this.#resolve(endpoint.record.policy ?? stored.record.policy);
       targets.set(endpoint.record.id, this.#toTarget(endpoint, policy, forwardAs, now));

@@ -3,7 +3,7 @@ import type { Stored } from '../store/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { aliased, over, present } from './fields.ts';
-import { missing, taken } from './missing.ts';
+import { doneAlready, missing, taken } from './missing.ts';
 import { checkMetadata, checkRate, checkUid } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { checkPolicyRef, type PolicyInput } from './policy-refs.ts';
@@ -70,6 +70,7 @@ export function createApplications(context: Context): Applications {
         engine.changed(record.id);
         return { record, created: true };
       }
+      if (result === 'duplicate') throw doneAlready();
       const winner = getIfExists && fields.uid !== undefined ? await find(fields.uid) : undefined;
       if (winner !== undefined) return { record: winner.record, created: false };
       throw taken('An application with uid', fields.uid ?? record.id);

@@ -10,7 +10,7 @@ import { type EndpointFields, type EndpointInput, readEndpointFields } from './e
 import { checkHeaders, type Headers, mergeHeaders, redactHeaders } from './endpoint-headers.ts';
 import { currentSecret, type RotateInput, rotateSecret } from './endpoint-secrets.ts';
 import { findApplication, findEndpoint } from './lookup.ts';
-import { missing, taken } from './missing.ts';
+import { doneAlready, missing, taken } from './missing.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { revise } from './revise.ts';
 import { text } from './text.ts';
@@ -158,6 +158,7 @@ export function createEndpoints(context: Context): Endpoints {
       const kept = remember && { remember: remember(made) };
       const result = await store.insert({ kind: 'endpoint', record, health, ...kept });
       if (result === 'missing') throw missing('application', app);
+      if (result === 'duplicate') throw doneAlready();
       if (result === 'conflict') throw taken('An endpoint with uid', fields.uid ?? record.id);
       engine.changed(applicationId);
       return made;

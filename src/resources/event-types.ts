@@ -5,7 +5,7 @@ import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { over, present } from './fields.ts';
 import { createSchemaCheck } from './json-schemas.ts';
-import { missing, taken } from './missing.ts';
+import { doneAlready, missing, taken } from './missing.ts';
 import { checkName } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { revise } from './revise.ts';
@@ -114,6 +114,7 @@ export function createEventTypes({ store, clock, ids }: Context): EventTypes {
         existing === undefined
           ? await store.insert({ kind: 'eventType', record, ...(remember && { remember: remember(record) }) })
           : 'conflict';
+      if (result === 'duplicate') throw doneAlready();
       if (result === 'conflict') throw taken('Event type', name);
       return record;
     },

@@ -9,3 +9,11 @@ export function missing(what: string, idOrName: string, hint = ''): PosthornErro
 export function taken(what: string, name: string): PosthornError {
   return new PosthornError('conflict', `${what} ${JSON.stringify(name)} already exists; choose another or update it`);
 }
+
+/** Another node did the same request in the same moment. */
+export function doneAlready(): PosthornError {
+  return new PosthornError(
+    'conflict',
+    'A request with this idempotency key has just been done by another node; send it again to get its answer',
+  );
+}

@@ -14,7 +14,7 @@ import {
 import type { Stored } from '../store/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
-import { taken } from './missing.ts';
+import { doneAlready, taken } from './missing.ts';
 import { checkName } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { unknownPolicy } from './policy-refs.ts';
@@ -94,6 +94,7 @@ export function createPolicies({ store, engine, clock, ids, preset }: Context): 
         record,
         ...(remember && { remember: remember(storedView(record)) }),
       });
+      if (result === 'duplicate') throw doneAlready();
       if (result === 'conflict') throw taken('Policy', name);
       engine.changed();
       return storedView(record);

@@ -23,6 +23,9 @@ import type {
 } from '../model/index.ts';
 
 export interface Store {
+  /** Whether no other process can write to it: then what was read once stays true until this one changes it. */
+  readonly soleProcess: boolean;
+
   /** Joins as a node: the epoch that comes back is the token under which deliveries are leased to it. */
   join(input: JoinInput): Promise<{ epoch: number }>;
   /** Extends the node's lease. `fenced` means that others may have taken its deliveries over: join again. */
@@ -58,8 +61,8 @@ export interface Store {
   /** Deletes finished deliveries with their attempts, and a message with its last delivery. Answers which it took. */
   purge(input: { ids: readonly string[] }): Promise<{ ids: readonly string[] }>;
 
-  /** `missing`: an endpoint's application or source is not there. */
-  insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict' | 'missing'>;
+  /** `missing`: an endpoint's application or source is not there. `duplicate`: its idempotency key was used already. */
+  insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict' | 'missing' | 'duplicate'>;
   get<K extends RecordKind>(input: GetInput<K>): Promise<Stored<K> | undefined>;
   list<K extends RecordKind>(input: ListInput<K>): Promise<Page<Stored<K>>>;
   /** Replaces a record if nobody changed it since `revision`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Use } from './harness.ts';
-import { MINUTE_MS, remembered, T0 } from './scene.ts';
+import { MINUTE_MS, remembered, sorted, T0 } from './scene.ts';
 
 export function exerciseRemembered(use: Use): void {
   describe('recall', () => {
@@ -18,6 +18,15 @@ export function exerciseRemembered(use: Use): void {
       const record = scene.newEndpoint();
       await scene.store.insert({ kind: 'endpoint', record, remember: remembered() });
       expect(await scene.store.recall({ key: 'key-1', now: T0 })).toEqual(remembered());
+    });
+
+    it('a record under a key that was used already is a duplicate, also when both come at once: it is made once', async () => {
+      const scene = use();
+      const insert = () =>
+        scene.store.insert({ kind: 'endpoint', record: scene.newEndpoint(), remember: remembered() });
+      expect(sorted(await Promise.all([insert(), insert(), insert()]))).toEqual(['duplicate', 'duplicate', 'inserted']);
+      const page = await scene.store.list({ kind: 'endpoint', limit: 10, order: 'ascending' });
+      expect(page.items).toHaveLength(1);
     });
 
     it('nothing is remembered for what was not written', async () => {

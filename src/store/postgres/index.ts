@@ -108,6 +108,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
   return {
     ...Object.fromEntries(methods),
+    soleProcess: false,
     watch: (hearer) => listener.watch(hearer),
     close: () => (closing ??= close()),
   } as Store;

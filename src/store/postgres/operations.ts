@@ -18,7 +18,7 @@ import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
 import { takeOver } from './take-over.ts';
 
-export type OperationName = Exclude<keyof Store, 'close' | 'watch'>;
+export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'soleProcess'>;
 
 type Operation<N extends OperationName> = (
   db: Db,

@@ -20,5 +20,5 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const methods = names.map((name) => [name, (input: unknown) => runner.run(name, input)]);
   // One process: there is nobody to hear from.
   const watch = () => () => {};
-  return { ...Object.fromEntries(methods), watch, close: () => runner.close() } as Store;
+  return { ...Object.fromEntries(methods), soleProcess: true, watch, close: () => runner.close() } as Store;
 }

@@ -4,7 +4,7 @@ import type { GetInput, InsertInput, ListInput, Page, RecordKind, RecordTypes, S
 import type { Db, SqlValue } from './driver.ts';
 import { page, Where } from './filters.ts';
 import { changeFanout, fanoutRevision, isOwner } from './owners.ts';
-import { remember } from './remembered.ts';
+import { recall, remember } from './remembered.ts';
 import { type HealthRow, toHealth } from './rows.ts';
 
 interface RecordTable<K extends RecordKind> {
@@ -35,7 +35,10 @@ interface RecordRow extends Partial<HealthRow> {
   fanout_revision?: number;
 }
 
-export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'inserted' | 'conflict' | 'missing' {
+export function insert<K extends RecordKind>(
+  db: Db,
+  input: InsertInput<K>,
+): 'inserted' | 'conflict' | 'missing' | 'duplicate' {
   const { table, nameOf } = TABLES[input.kind] as RecordTable<K>;
   const columns: Record<string, SqlValue> = {
     id: input.record.id,
@@ -45,6 +48,7 @@ export function insert<K extends RecordKind>(db: Db, input: InsertInput<K>): 'in
   };
   const parentId = parentOf(input.record);
   if (parentId !== undefined && fanoutRevision(db, parentId) === undefined) return 'missing';
+  if (input.remember && recall(db, { key: input.remember.key, now: input.record.createdAt })) return 'duplicate';
   if (isOwner(input.kind)) columns.fanout_revision = 1;
   if (input.kind === 'endpoint') {
     const { status, reason, failureCount } = input.health ?? HEALTHY;

@@ -1,0 +1,66 @@
+/** Opening: who migrates, what is refused, and that no message of it shows a password. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestSchema, type TestSchema } from '../../testing/postgres-schema.ts';
+import { openPostgresStore } from './index.ts';
+
+let schema: TestSchema;
+beforeEach(async () => {
+  schema = await createTestSchema();
+});
+afterEach(() => schema.drop());
+
+describe('open', () => {
+  it('ALL-02 eight nodes that start at once on an empty database make the schema once', async () => {
+    const stores = await Promise.all(
+      Array.from({ length: 8 }, () => openPostgresStore({ url: schema.url, poolSize: 2 })),
+    );
+    const epochs = await Promise.all(stores.map((store) => store.join({ now: 1, leaseMs: 1, name: 'node' })));
+    expect(new Set(epochs.map(({ epoch }) => epoch)).size).toBe(8);
+    await Promise.all(stores.map((store) => store.close()));
+    const versions = await schema.query<{ version: number }>('SELECT version FROM migrations ORDER BY version');
+    expect(versions.map(({ version }) => version)).toEqual(versions.map((_, index) => index + 1));
+  });
+
+  it('ALL-06 a newer schema is refused, with the numbers and what to do', async () => {
+    await (await openPostgresStore({ url: schema.url })).close();
+    await schema.query("INSERT INTO migrations (version, file) VALUES (9999, 'from the future')");
+    const opening = openPostgresStore({ url: schema.url });
+    await expect(opening).rejects.toMatchObject({ code: 'store_too_new' });
+    await expect(opening).rejects.toThrow(/schema 9999.*Upgrade/);
+  });
+
+  it('ALL-01 a server that answers before a commit is on disk is refused', async () => {
+    const url = new URL(schema.url);
+    url.searchParams.set('options', '-c synchronous_commit=off');
+    await expect(openPostgresStore({ url: url.href })).rejects.toMatchObject({ code: 'config_invalid' });
+    await expect(openPostgresStore({ url: url.href })).rejects.toThrow(/synchronous_commit.*Set it to on/);
+  });
+
+  it.each<[string, (url: URL) => void, RegExp]>([
+    ['a server that is not there', (url) => Object.assign(url, { port: '1' }), /ECONNREFUSED.*POSTHORN_STORE/s],
+    ['a database that is not there', (url) => Object.assign(url, { pathname: '/none' }), /none.*Create that database/s],
+  ])('ALL-06 %s: says where and what to do, without the password', async (_, change, expected) => {
+    const url = new URL(schema.url);
+    url.password = 'hunter2';
+    change(url);
+    const error = await openPostgresStore({ url: url.href, connectTimeoutMs: 5000 }).catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ code: 'store_unavailable', message: expect.stringMatching(expected) });
+    expect(String(error)).not.toContain('hunter2');
+  });
+
+  it('a schema name that would need quoting is refused', async () => {
+    const opening = openPostgresStore({ url: schema.url, schema: 'a"b' });
+    await expect(opening).rejects.toMatchObject({ code: 'config_invalid' });
+  });
+});
+
+describe('close', () => {
+  it('answers what was asked for before it, refuses what comes after, and may be called twice', async () => {
+    const store = await openPostgresStore({ url: schema.url });
+    const joining = store.join({ now: 1, leaseMs: 1, name: 'late' });
+    await store.close();
+    expect((await joining).epoch).toBeGreaterThan(0);
+    await expect(store.counts({ most: 10_000 })).rejects.toMatchObject({ code: 'closed' });
+    await store.close();
+  });
+});
