@@ -1,6 +1,16 @@
-export type { EngineEvent, Logger } from './engine/index.ts';
+export type { DeadLetterNotice, EngineEvent, Logger, WorkedOff } from './engine/index.ts';
 export { type ErrorCode, type Issue, isPosthornError, PosthornError } from './errors.ts';
-export { type Handler, type HandlerContext, PermanentError, RetryableError } from './inbound/index.ts';
+export {
+  type DeclaredSource,
+  type EventMap,
+  type EventsByType,
+  type Handler,
+  type HandlerContext,
+  type HandlerOptions,
+  PermanentError,
+  RetryableError,
+  type SourceOptions,
+} from './inbound/index.ts';
 export type {
   Application,
   Attempt,

@@ -14,9 +14,28 @@ import {
   withoutPassword,
 } from './config/index.ts';
 import { byStore, type Dispatch } from './dispatch/index.ts';
-import { createEngine, type Engine, type Logger, logEvent } from './engine/index.ts';
-import { PosthornError } from './errors.ts';
+import {
+  createEngine,
+  type DeadLetterNotice,
+  type Engine,
+  type Logger,
+  logEvent,
+  onDeadLetter,
+  type WorkedOff,
+} from './engine/index.ts';
+import { describeError, PosthornError } from './errors.ts';
 import { createIds, type Ids } from './ids.ts';
+import {
+  createHandlerRegistry,
+  createReceiver,
+  createVerifyPorts,
+  type DeclaredSource,
+  declareSource,
+  type EventMap,
+  type Receiver,
+  SILENT,
+  type SourceOptions,
+} from './inbound/index.ts';
 import { createAddressGuard, createSender } from './outbound/index.ts';
 import { createResources, type Messages, type Resources } from './resources/index.ts';
 import { createSecretBox, type SecretBox } from './signing/index.ts';
@@ -29,6 +48,8 @@ export interface PosthornOptions extends Overrides {
   readonly logger?: Logger;
   /** Sends `svix-*` header names beside the standard ones. */
   readonly svixNames?: boolean;
+  /** Called for every event that becomes a dead letter, once it is recorded: the place to wake somebody. */
+  readonly onDeadLetter?: (notice: DeadLetterNotice) => unknown;
   readonly clock?: Clock;
   readonly ids?: Ids;
 }
@@ -36,6 +57,16 @@ export interface PosthornOptions extends Overrides {
 export interface Posthorn extends Resources {
   /** Stores a message and delivers it to every endpoint it is for. Resolves when it is durable. */
   readonly publish: Messages['publish'];
+  /**
+   * Declares a source: its webhooks are verified, stored and handled by the functions that are added with `on`. The type
+   * parameter names its events: `source<EventsByType<Stripe.Event>>('stripe', { secret })`.
+   */
+  source<Events extends object = EventMap>(name: string, options: SourceOptions): DeclaredSource<Events>;
+  /**
+   * Tries at most `limit` due deliveries (100 without it), the longest due first, and resolves when they are recorded: for
+   * those who run no worker (`role: 'api'`) and call this from a cron.
+   */
+  processPendingRetries(limit?: number): Promise<WorkedOff>;
   /** Calls back for every recorded attempt and every change of an endpoint's health. */
   readonly on: Engine['on'];
   /** Stops claiming, lets attempts in flight finish for at most `graceMs`, gives the rest back, closes the store. */
@@ -43,11 +74,17 @@ export interface Posthorn extends Resources {
   /** As it was loaded, but for its secrets: no key for secrets, and an admin token that no printing or copying shows. */
   readonly config: Config;
   /** What the HTTP server is made of. */
-  readonly served: { readonly resources: Resources; readonly store: Store; readonly clock: Clock };
+  readonly served: {
+    readonly resources: Resources;
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly receiver: Receiver;
+  };
 }
 
 export async function createPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
-  const { logger, svixNames = false, clock = systemClock, ids = createIds(() => clock.now()), ...overrides } = options;
+  const { logger, svixNames = false, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
+  const { onDeadLetter: tellDeadLetter, ...overrides } = rest;
   const config = loadConfig({ overrides });
   const secretBox = createSecretBox(config.secretKey);
   const guard = createAddressGuard({ allow: config.allowNetworks });
@@ -59,6 +96,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     userAgent: 'Posthorn',
     maxConnectionsPerOrigin: Math.max(config.endpointMaxInFlight, 128),
   });
+  const handlers = createHandlerRegistry({ clock, logger: logger ?? SILENT });
   const preset = (name: string) => configuredPreset(config, name);
   const engine = createEngine({
     store,
@@ -67,6 +105,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     sender,
     secretBox,
     svixNames,
+    handlers,
     defaultPolicy: config.defaultPolicy,
     preset,
     dispatch,
@@ -76,9 +115,29 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
   });
   if (logger !== undefined) engine.on((event) => logEvent(logger, event));
-  const resources = createResources({
+  if (tellDeadLetter !== undefined) {
+    onDeadLetter(engine, store, tellDeadLetter, (error) => {
+      logger?.error({ error: describeError(error) }, 'the onDeadLetter hook failed');
+    });
+  }
+  const receiver = createReceiver({
     store,
     engine,
+    clock,
+    secretBox,
+    logger: logger ?? SILENT,
+    ports: createVerifyPorts(sender, clock),
+    maxBodyBytes: config.bodyLimitBytes,
+  });
+  const resources = createResources({
+    store,
+    engine: {
+      ...engine,
+      changed(applicationId) {
+        engine.changed(applicationId);
+        receiver.changed(applicationId);
+      },
+    },
     clock,
     ids,
     guard,
@@ -107,9 +166,18 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     ...resources,
     config: withoutSecrets(config),
     publish: (input) => resources.messages.publish(input),
+    processPendingRetries: (limit = 100) => engine.workDue(limit),
     on: (listener) => engine.on(listener),
+    source: (name, sourceOptions) =>
+      declareSource(name, sourceOptions, {
+        sources: resources.sources,
+        handlers,
+        receiver,
+        clock,
+        onHandler: () => engine.wake(),
+      }),
     close,
-    served: { resources, store, clock },
+    served: { resources, store, clock, receiver },
   };
 }
 

@@ -36,11 +36,17 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'dispatch/bullmq': { rooms: ['dispatch', 'errors', 'clock'], types: ['config'], packages: ['bullmq', 'ioredis'] },
   engine: { rooms: ['model', 'policy', 'signing', 'outbound', 'store', 'dispatch', ...FOUNDATION] },
   resources: {
-    rooms: ['model', 'policy', 'signing', 'outbound', 'store', 'engine', ...FOUNDATION],
+    rooms: ['model', 'policy', 'signing', 'outbound', 'store', 'engine', 'inbound/providers', ...FOUNDATION],
     packages: ['ajv', 'ajv-formats'],
   },
-  inbound: { rooms: ['model', 'engine', ...FOUNDATION] },
-  'inbound/providers': { rooms: ['policy', 'signing', 'errors'], node: ['node:crypto', 'node:tls', 'node:zlib'] },
+  'inbound/providers': {
+    rooms: ['policy', 'signing', 'errors'],
+    node: ['node:crypto', 'node:tls', 'node:zlib'],
+  },
+  inbound: {
+    rooms: ['model', 'engine', 'store', 'signing', 'outbound', 'resources', 'inbound/providers', ...FOUNDATION],
+    packages: ['fastify'],
+  },
   api: {
     rooms: ['resources', 'model', 'policy', ...FOUNDATION],
     types: ['engine', 'store'],

@@ -50,6 +50,12 @@ export class Acceptor {
       const audience = directory.peek(publication.application) ?? (await directory.audience(publication.application));
       if (audience === undefined) throw noOwner(publication.application);
       const item = this.#toItem(publication, audience);
+      if (publication.onlyIfWanted && item.deliveries.length === 0) {
+        // Another node may have added a destination a moment ago: look once more before it is turned away.
+        if (stale > 0) return { kind: 'unwanted' };
+        directory.changed(audience.applicationId);
+        continue;
+      }
       const { result, epoch, fenced } = await this.#settle(item);
       if (result.kind === 'accepted') {
         this.#handOff(item, epoch, fenced);

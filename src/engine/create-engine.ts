@@ -12,13 +12,14 @@ import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
 import { Directory, type Target } from './directory.ts';
 import type { Engine, EngineEvent } from './engine.ts';
-import { type Handlers, isHandler, NO_HANDLERS } from './handling.ts';
+import { type Handlers, isHandler, NO_HANDLERS, type Received } from './handling.ts';
 import type { Job, JobEnd } from './lane.ts';
 import { Lanes } from './lanes.ts';
 import { Lease } from './lease.ts';
 import { createReaper } from './reap.ts';
 import { createSweeper } from './sweep.ts';
 import { Taker } from './take.ts';
+import { DueWork } from './work-due.ts';
 import { Worker } from './worker.ts';
 
 export interface EngineOptions {
@@ -33,7 +34,7 @@ export interface EngineOptions {
   readonly nodeName: string;
   /** How due work reaches this node; by the store without it. */
   readonly dispatch?: Dispatch;
-  /** False: this node accepts, and leaves what is due, and what dead nodes had, to the others. */
+  /** False: this node accepts, and leaves what is due, and what dead nodes had, to the others, or to `workDue`. */
   readonly takesWork?: boolean;
   readonly svixNames?: boolean;
   /** The functions of this process that take received events; none without it. */
@@ -129,6 +130,18 @@ export function createEngine(options: EngineOptions): Engine {
     onFenced,
     onTrouble,
   });
+  const dueWork = new DueWork({
+    store,
+    clock,
+    lanes,
+    directory,
+    handlers,
+    worker,
+    epoch,
+    onClaimed: (count) => cycle.claimed(count),
+    onFenced,
+    onTrouble,
+  });
   const reaper = createReaper({ store, clock, worker, epoch, onTrouble });
   const sweeper = createSweeper({ store, clock, onMoved: () => claimer.look(), onTrouble });
   const lease: Lease = new Lease({
@@ -164,7 +177,12 @@ export function createEngine(options: EngineOptions): Engine {
     await Promise.all(lanes.drain().map((job) => seeOff(job, worker.release(job))));
   }
 
-  function onRecorded(job: Job, { attempt, scheduleAttempts }: RecordItem, target: Target): void {
+  function onRecorded(
+    job: Job,
+    { attempt, scheduleAttempts }: RecordItem,
+    target: Target,
+    received: Received | undefined,
+  ): void {
     const { decision } = attempt;
     if (decision.kind === 'retry') {
       const dueAt = attempt.startedAt + attempt.durationMs + decision.delayMs;
@@ -176,7 +194,8 @@ export function createEngine(options: EngineOptions): Engine {
       }
     }
     cycle.decided(decision.kind);
-    emit({ kind: 'attempt', attempt, maxAttempts: target.maxAttempts, scheduleAttempts });
+    const known = received?.eventId === undefined ? {} : { eventId: received.eventId };
+    emit({ kind: 'attempt', attempt, ...known, maxAttempts: target.maxAttempts, scheduleAttempts });
   }
 
   function onEndpoints(endpoints: RecordOutput['endpoints']): void {
@@ -246,6 +265,10 @@ export function createEngine(options: EngineOptions): Engine {
     },
     changed(applicationId) {
       directory.changed(applicationId);
+    },
+    async workDue(limit) {
+      if (state !== 'running') throw notRunning(state);
+      return dueWork.work(limit);
     },
     wake() {
       if (state === 'running') wake();

@@ -1,6 +1,7 @@
 /** The engine as its users see it: the library object, the API and the CLI. */
 import type { Attempt, EndpointHealth, Message } from '../model/index.ts';
 import type { Remembered } from '../store/index.ts';
+import type { WorkedOff } from './work-due.ts';
 
 export interface Engine {
   /** Joins the store and begins to deliver. Publishing works from here on. */
@@ -13,6 +14,8 @@ export interface Engine {
   changed(applicationId?: string): void;
   /** Says that the store has work that the engine did not hand it: a redelivery, a resumed endpoint. */
   wake(): void;
+  /** Tries at most so many due deliveries, the longest due first; resolves when all of them are recorded. */
+  workDue(limit: number): Promise<WorkedOff>;
   /** Calls back for every event, in order, synchronously; returns the way to stop listening. */
   on(listener: (event: EngineEvent) => void): () => void;
 }
@@ -28,6 +31,8 @@ export interface Publication {
   readonly tags?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly contentType?: string;
+  /** Store it only if a destination is for it. */
+  readonly onlyIfWanted?: boolean;
   /** The answer to keep under an idempotency key, in the same commit. */
   readonly remember?: (message: Message) => Remembered;
 }
@@ -35,13 +40,17 @@ export interface Publication {
 export type Published =
   | { readonly kind: 'accepted'; readonly message: Message }
   | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string; readonly samePayload: boolean }
-  | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered };
+  | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered }
+  /** `onlyIfWanted`, and no destination is for it: nothing was stored. */
+  | { readonly kind: 'unwanted' };
 
 export type EngineEvent =
   /** An attempt was recorded. `scheduleAttempts` of `maxAttempts` are used. */
   | {
       readonly kind: 'attempt';
       readonly attempt: Attempt;
+      /** The provider's id of a received event. */
+      readonly eventId?: string;
       readonly scheduleAttempts: number;
       readonly maxAttempts: number;
     }

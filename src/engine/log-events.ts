@@ -36,8 +36,9 @@ export function logEvent(logger: Logger, event: EngineEvent): void {
 }
 
 function logAttempt(logger: Logger, event: EngineEvent & { kind: 'attempt' }): void {
-  const { attempt, scheduleAttempts, maxAttempts } = event;
+  const { attempt, eventId, scheduleAttempts, maxAttempts } = event;
   const about = {
+    ...(eventId === undefined ? {} : { eventId }),
     messageId: attempt.messageId,
     deliveryId: attempt.deliveryId,
     endpointId: attempt.destinationId,
@@ -49,7 +50,12 @@ function logAttempt(logger: Logger, event: EngineEvent & { kind: 'attempt' }): v
   };
   const { decision } = attempt;
   if (decision.kind === 'delivered') {
-    logger.debug(about, 'delivered');
+    if (eventId === undefined) logger.debug(about, 'delivered');
+    else
+      logger.info(
+        about,
+        attempt.number > 1 ? 'webhook event processed, removed from the retry queue' : 'webhook event processed',
+      );
     return;
   }
   const error = attempt.error === undefined ? `HTTP ${attempt.status}` : `${attempt.error}: ${attempt.response}`;

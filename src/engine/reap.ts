@@ -16,15 +16,24 @@ interface ReaperOptions {
 }
 
 export function createReaper(options: ReaperOptions): Repeat {
-  const { store, clock, worker } = options;
-  const duty: Repeat = new Repeat(clock, pass, options.onTrouble);
+  const duty: Repeat = new Repeat(options.clock, pass, options.onTrouble);
 
   async function pass(): Promise<void> {
-    const epoch = options.epoch();
-    const taken = await store.takeOver({ epoch, now: clock.now(), limit: MAX_TAKEN_AT_ONCE });
-    await Promise.all(taken.map((delivery) => worker.interrupt({ delivery, epoch }, MESSAGE)));
-    if (taken.length === MAX_TAKEN_AT_ONCE) duty.ask();
+    if ((await reapOnce(options)) === MAX_TAKEN_AT_ONCE) duty.ask();
   }
 
   return duty;
+}
+
+/** Answers how many it took over. */
+export async function reapOnce({
+  store,
+  clock,
+  worker,
+  ...options
+}: Omit<ReaperOptions, 'onTrouble'>): Promise<number> {
+  const epoch = options.epoch();
+  const taken = await store.takeOver({ epoch, now: clock.now(), limit: MAX_TAKEN_AT_ONCE });
+  await Promise.all(taken.map((delivery) => worker.interrupt({ delivery, epoch }, MESSAGE)));
+  return taken.length;
 }

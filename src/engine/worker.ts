@@ -16,7 +16,7 @@ export interface WorkerOptions extends DeliverOptions {
   readonly directory: Directory;
   /** The attempt is over: its slot may go to the next job. */
   readonly onFinished: (job: Job, succeeded: boolean) => void;
-  readonly onRecorded: (job: Job, item: RecordItem, target: Target) => void;
+  readonly onRecorded: (job: Job, item: RecordItem, target: Target, received: Received | undefined) => void;
   readonly onEndpoints: (endpoints: RecordOutput['endpoints']) => void;
   readonly onReleased: () => void;
   readonly onTrouble: (error: unknown) => void;
@@ -46,7 +46,7 @@ export class Worker {
     const received = target.forwardAs && (await this.#received(job).catch((error) => this.#drop(job, error)));
     const startedAt = this.#options.clock.now();
     const outcome = await this.#attempt(job, target, received, startedAt).catch(unexpected);
-    return this.#finish(job, target, startedAt, outcome, true);
+    return this.#finish(job, target, startedAt, outcome, true, received);
   }
 
   #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Promise<Outcome> {
@@ -88,12 +88,19 @@ export class Worker {
     this.#giveUp.abort();
   }
 
-  async #finish(job: Job, target: Target, startedAt: number, outcome: Outcome, heldSlot: boolean): Promise<JobEnd> {
+  async #finish(
+    job: Job,
+    target: Target,
+    startedAt: number,
+    outcome: Outcome,
+    heldSlot: boolean,
+    received?: Received,
+  ): Promise<JobEnd> {
     const item = conclude(job, target, startedAt, outcome, this.#options);
     if (heldSlot) this.#options.onFinished(job, item.attempt.decision.kind === 'delivered');
     const result = await this.#records.add({ epoch: job.epoch, item });
     if (result === 'lease_lost') return { kind: 'lost' };
-    this.#options.onRecorded(job, item, target);
+    this.#options.onRecorded(job, item, target, received);
     const { attempt, scheduleAttempts } = item;
     return { kind: 'recorded', attempt, scheduleAttempts, maxAttempts: target.maxAttempts };
   }

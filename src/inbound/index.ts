@@ -5,6 +5,17 @@
  * follows an error, here errors only get their names). Promises: a 2xx means that the event is on disk; a second copy
  * of an event changes nothing; an event counts as processed only when its handlers have succeeded.
  */
-export type { Handler, HandlerContext } from './handlers/handler.ts';
+export { type Handler, type HandlerContext, SILENT } from './handlers/handler.ts';
 export { PermanentError, RetryableError } from './handlers/handler-errors.ts';
-export { createHandlerRegistry, type HandlerRegistry } from './handlers/handler-registry.ts';
+export { createHandlerRegistry } from './handlers/handler-registry.ts';
+export {
+  type DeclaredSource,
+  declareSource,
+  type EventMap,
+  type EventsByType,
+  type HandlerOptions,
+  type SourceOptions,
+} from './library/declared-source.ts';
+export { receivingRoute } from './library/receivers.ts';
+export { createReceiver, type Receiver } from './receive.ts';
+export { createVerifyPorts } from './verify-ports.ts';

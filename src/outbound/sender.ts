@@ -29,6 +29,8 @@ export interface SenderOptions {
 export interface SendRequest {
   /** A URL object that is kept between sends saves parsing. */
   readonly url: string | URL;
+  /** POST without it. A GET has no body. */
+  readonly method?: 'GET' | 'POST';
   /** Name, value, name, value, … */
   readonly headers: readonly string[];
   readonly body: Uint8Array;

@@ -105,9 +105,9 @@ export class Transfer implements ExchangeOwner {
       this,
       {
         path: this.target.path,
-        method: 'POST',
+        method: this.request.method ?? 'POST',
         headers: this.headers,
-        body: this.request.body,
+        body: this.request.method === 'GET' ? null : this.request.body,
         blocking: false,
       },
       this.request.connectTimeoutMs,

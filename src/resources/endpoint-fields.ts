@@ -41,6 +41,7 @@ export async function readEndpointFields(
   context: Context,
   input: Partial<EndpointInput>,
   base: EndpointFields,
+  ownerId: string,
 ): Promise<EndpointFields> {
   const { store } = context;
   const rate = aliased(input, 'rateLimit', 'throttleRate');
@@ -56,7 +57,7 @@ export async function readEndpointFields(
       rateLimit: over(rate, base.rateLimit, (given) => checkRate(given, ['body', 'rateLimit'])),
       maxInFlight: over(input.maxInFlight, base.maxInFlight, checkRoom),
       channels: over(input.channels, base.channels, (given) => checkNames(given, ['body', 'channels'], CHANNELS)),
-      eventTypes: await over(types, base.eventTypes, (given) => checkEventTypes(store, given)),
+      eventTypes: await over(types, base.eventTypes, (given) => checkEventTypes(store, given, ownerId)),
       policy: await over(input.policy, base.policy, (given) => checkPolicyRef(store, given, ['body', 'policy'])),
     }),
   };
@@ -73,9 +74,11 @@ function checkEndpointUrl({ guard }: Context, url: string): string {
   throw invalid(loc, `may not be sent to: ${verdict.reason}`);
 }
 
-async function checkEventTypes(store: Store, given: readonly string[]): Promise<readonly string[]> {
+async function checkEventTypes(store: Store, given: readonly string[], ownerId: string): Promise<readonly string[]> {
   const loc = ['body', 'eventTypes'];
   const names = checkNames(given, loc, EVENT_TYPES);
+  // What a provider sends is the provider's to name: nobody registers it here.
+  if (ownerId.startsWith('src_')) return names;
   const found = await Promise.all(names.map((name) => store.get({ kind: 'eventType', idOrName: name })));
   const index = found.findIndex((stored, at) => stored?.record.name !== names[at]);
   const unknown = names[index];

@@ -22,7 +22,7 @@ export interface EndpointView extends Omit<Endpoint, 'secrets' | 'headers'> {
   readonly effectivePolicy: string;
 }
 
-/** `app` and `endpoint` are ids or uids throughout. */
+/** `app` and `endpoint` are ids or uids throughout; `app` may also be the id of a source. */
 export interface Endpoints {
   create(
     app: string,
@@ -101,8 +101,9 @@ export function createEndpoints(context: Context): Endpoints {
       find: () => find(app, endpoint),
       change: async ({ record }) => {
         if (input.secret !== undefined && input.secret !== null) checkSameSecret(record, input.secret);
+        if (record.id.startsWith('hdl_') && input.url !== undefined) throw aHandler();
         const { id, applicationId, secrets, createdAt } = record;
-        const fields = await readEndpointFields(context, input, base(record));
+        const fields = await readEndpointFields(context, input, base(record), applicationId);
         return { id, applicationId, ...fields, secrets, createdAt, updatedAt: clock.now() };
       },
     });
@@ -140,7 +141,7 @@ export function createEndpoints(context: Context): Endpoints {
       const { id: applicationId } = application;
       const given = objectArgument(input).secret ?? undefined;
       if (given !== undefined) parseSecret(given, ['body', 'secret']);
-      const fields = await readEndpointFields(context, { ...input, url: input.url ?? '' }, BLANK);
+      const fields = await readEndpointFields(context, { ...input, url: input.url ?? '' }, BLANK, applicationId);
       const key = secretBox.seal(given ?? generateSecret('hmac', randomSecret));
       const now = clock.now();
       const times = { createdAt: now, updatedAt: now };
@@ -229,4 +230,8 @@ export function createEndpoints(context: Context): Endpoints {
     resume: async (app, endpoint) => setStatus(await find(app, endpoint), 'active', ''),
   };
   return endpoints;
+}
+
+function aHandler() {
+  return invalid(['body', 'url'], 'cannot be set: this is a handler, a function of the process that declared it');
 }

@@ -28,4 +28,6 @@ export type { Policies, PolicyChange, PolicyView, SimulateInput } from './polici
 export type { PolicyInput } from './policy-refs.ts';
 export { PROGRESS, type Progress, progressOf } from './progress.ts';
 export { createResources, type Resources } from './resources.ts';
+export { openSettings, secretsIn } from './source-settings.ts';
+export type { HandlerInput, SourceInput, Sources, SourceView } from './sources.ts';
 export type { TokenInput, Tokens, TokenView } from './tokens.ts';

@@ -1,11 +1,17 @@
 /** Records by whatever the caller has: an id, a uid, or a publisher's event id. Not found is an error that says so. */
-import type { Application, Message } from '../model/index.ts';
+import type { Application, Message, Source } from '../model/index.ts';
 import type { Store, Stored } from '../store/index.ts';
 import { textArgument } from './argument.ts';
 import { missing } from './missing.ts';
 
-export async function findApplication(store: Store, idOrUid: string): Promise<Application> {
-  const stored = await store.get({ kind: 'application', idOrName: textArgument(idOrUid, 'application') });
+/** An application by its id or uid, or a source by its id: what is received is looked at as what is sent is. */
+export async function findApplication(
+  store: Store,
+  idOrUid: string,
+): Promise<Pick<Application | Source, 'id' | 'policy'>> {
+  const idOrName = textArgument(idOrUid, 'application');
+  const source = idOrName.startsWith('src_') ? await store.get({ kind: 'source', idOrName }) : undefined;
+  const stored = source ?? (await store.get({ kind: 'application', idOrName }));
   if (stored === undefined) throw missing('application', idOrUid);
   return stored.record;
 }

@@ -52,6 +52,7 @@ export function createMessages(context: Context): Messages {
     checkSize(input.payload, maxPayloadBytes);
     const published = await engine.publish(checkMarks(input));
     if (published.kind === 'accepted') return published.message;
+    if (published.kind === 'unwanted') throw new Error('a publication is stored whether or not somebody is for it');
     if (published.by === 'key') return published.remembered;
     throw taken(input.eventId, published);
   }

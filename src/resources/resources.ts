@@ -7,6 +7,7 @@ import { createEndpoints, type Endpoints } from './endpoints.ts';
 import { createEventTypes, type EventTypes } from './event-types.ts';
 import { createMessages, type Messages } from './messages.ts';
 import { createPolicies, type Policies } from './policies.ts';
+import { createSources, type Sources } from './sources.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
 /** Everything that can be done with records, by the API and by the library alike. */
@@ -19,6 +20,7 @@ export interface Resources {
   readonly endpoints: Endpoints;
   readonly eventTypes: EventTypes;
   readonly policies: Policies;
+  readonly sources: Sources;
   readonly tokens: Tokens;
 }
 
@@ -33,6 +35,7 @@ export function createResources(context: Context): Resources {
     endpoints: createEndpoints(context),
     eventTypes: createEventTypes(context),
     policies: createPolicies(context),
+    sources: createSources(context),
     tokens: createTokens(context),
   };
 }

@@ -162,7 +162,12 @@ describe('a handler', () => {
 
   it('PAY-04 an event of a type that it is not for fails at once', async () => {
     let called = false;
-    const { receive, delivery, rig } = await setUp(() => void (called = true), { eventTypes: ['invoice.voided'] });
+    const { receive, delivery, rig } = await setUp(
+      () => {
+        called = true;
+      },
+      { eventTypes: ['invoice.voided'] },
+    );
     const id = await receive();
     await rig.attempts(1);
     expect(await delivery(id)).toMatchObject({ state: 'dead', deadCause: 'rejected' });

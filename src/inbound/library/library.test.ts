@@ -1,0 +1,284 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { fastify } from 'fastify';
+import { Hono } from 'hono';
+import Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../testing/manual-clock.ts';
+import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
+import type { EventsByType } from './declared-source.ts';
+
+const SECRET = 'whsec_test_secret_of_stripe';
+const stripe = new Stripe('sk_test_1');
+
+let rig: InboundRig;
+const closing: (() => Promise<unknown> | unknown)[] = [];
+beforeEach(async () => {
+  rig = await createInboundRig();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await rig[Symbol.asyncDispose]();
+});
+
+let count = 0;
+function event(over: object = {}): string {
+  count += 1;
+  return JSON.stringify({
+    id: `evt_${count}`,
+    object: 'event',
+    type: 'invoice.paid',
+    created: 1_767_225_600,
+    data: { object: { id: 'in_1', customer: 'cus_1' } },
+    ...over,
+  });
+}
+
+function signed(payload: string, secret = SECRET): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'stripe-signature': stripe.webhooks.generateTestHeaderString({ payload, secret }),
+  };
+}
+
+const post = (payload: string, headers = signed(payload)) =>
+  new Request('http://localhost/webhooks', { method: 'POST', body: payload, headers });
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+}
+
+const send = (url: string, payload = event(), headers = signed(payload)) =>
+  fetch(url, { method: 'POST', body: payload, headers });
+
+describe('a source declared in code', () => {
+  it("PAY-01 SUB-01 takes what Stripe's own library signed, stores it, and calls the handler at once", async () => {
+    const seen: [string, string, number][] = [];
+    const source = rig
+      .source<EventsByType<Stripe.Event>>('stripe', { secret: SECRET })
+      .on('invoice.paid', (each, ctx) => {
+        seen.push([each.data.object.id ?? '', ctx.eventId, ctx.attempt]);
+      });
+    const payload = event();
+    const answer = await source.receive(post(payload));
+    expect(answer.status).toBe(202);
+    await rig.attempts(1);
+    expect(seen).toEqual([['in_1', `evt_${count}`, 1]]);
+    const [message] = await rig.messages('stripe');
+    expect(message).toMatchObject({ eventId: `evt_${count}`, eventType: 'invoice.paid' });
+    expect(Buffer.from(message?.payload ?? []).toString()).toBe(payload);
+  });
+
+  it('SUB-01 refuses another signature, an old one and a changed body, and stores nothing', async () => {
+    const source = rig.source('stripe', { secret: SECRET }).on('*', () => {});
+    const payload = event();
+    const old = stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET, timestamp: 1_000_000 });
+    for (const request of [
+      post(payload, signed(payload, 'whsec_other')),
+      post(payload, { 'stripe-signature': old }),
+      post(`${payload} `, signed(payload)),
+      post(payload, {}),
+    ]) {
+      const answer = await source.receive(request);
+      expect(answer.status).toBe(401);
+      expect(await answer.json()).toMatchObject({ code: 'verification_failed' });
+    }
+    expect(await rig.messages('stripe')).toEqual([]);
+    expect(rig.log.filter(({ message }) => message.startsWith('webhook refused'))).toHaveLength(4);
+    expect(JSON.stringify(rig.log)).not.toContain(SECRET);
+  });
+
+  it('takes either of two live secrets', async () => {
+    const source = rig.source('stripe', { secret: ['whsec_new', SECRET] }).on('*', () => {});
+    for (const secret of ['whsec_new', SECRET]) {
+      const payload = event();
+      expect((await source.receive(post(payload, signed(payload, secret)))).status).toBe(202);
+    }
+  });
+
+  it('PAY-06 SUB-02 of a hundred copies at once one is stored and handled, and all are answered 2xx', async () => {
+    let calls = 0;
+    const source = rig.source('stripe', { secret: SECRET }).on('*', () => void calls++);
+    const payload = event();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => source.receive(post(payload))));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(100);
+    await rig.attempts(1);
+    expect(await rig.messages('stripe')).toHaveLength(1);
+    expect(await rig.deliveries()).toHaveLength(1);
+    expect(calls).toBe(1);
+  });
+
+  it('PAY-06 the same id with another body keeps the first, says so on the message and in the log', async () => {
+    const source = rig.source('stripe', { secret: SECRET }).on('*', () => {});
+    const first = event({ id: 'evt_same' });
+    expect((await source.receive(post(first))).status).toBe(202);
+    expect((await source.receive(post(event({ id: 'evt_same', livemode: true })))).status).toBe(200);
+    const [message] = await rig.messages('stripe');
+    expect(message?.conflicts).toBe(1);
+    expect(Buffer.from(message?.payload ?? []).toString()).toBe(first);
+    expect(rig.log.some(({ level, message: line }) => level === 'warn' && line.includes('another body'))).toBe(true);
+  });
+
+  it.each<['reject' | 'ignore' | 'keep', number, number]>([
+    ['reject', 400, 0],
+    ['ignore', 200, 0],
+    ['keep', 202, 1],
+  ])('PAY-04 an event that nothing is for: %s', async (onUnknownEvent, status, stored) => {
+    const source = rig.source('stripe', { secret: SECRET, onUnknownEvent }).on('invoice.voided', () => {});
+    expect((await source.receive(post(event()))).status).toBe(status);
+    expect(await rig.messages('stripe')).toHaveLength(stored);
+    expect((await source.receive(post(event({ type: 'invoice.voided' })))).status).toBe(202);
+  });
+
+  it('PAY-01 each handler has a delivery of its own: one that fails does not keep the others from being done', async () => {
+    const source = rig
+      .source('stripe', { secret: SECRET })
+      .on('invoice.paid', () => {}, { name: 'books' })
+      .on(['invoice.paid', 'invoice.voided'], () => Promise.reject(new Error('mail is down')), { name: 'mail' });
+    await source.receive(post(event()));
+    await rig.attempts(2);
+    expect((await rig.deliveries()).map(({ state }) => state).sort()).toEqual(['delivered', 'pending']);
+  });
+
+  it('two handlers need names of their own', () => {
+    const source = rig.source('stripe', { secret: SECRET }).on('invoice.paid', () => {});
+    expect(() => source.on('invoice.paid', () => {})).toThrow(/give each a name/);
+  });
+
+  it('a wrong setting is told to whoever asks or receives', async () => {
+    const source = rig.source('stripe', { settings: { secrt: 'x' } });
+    await expect(source.ready()).rejects.toThrow(/secrt/);
+    await expect(source.receive(post(event()))).rejects.toThrow(/secrt/);
+  });
+
+  it('declaring it again writes nothing and keeps its ids; another setting counts from then on', async () => {
+    await rig
+      .source('stripe', { secret: SECRET })
+      .on('invoice.paid', () => {})
+      .ready();
+    const before = await rig.store.get({ kind: 'source', idOrName: 'stripe' });
+    await rig
+      .source('stripe', { secret: SECRET })
+      .on('invoice.paid', () => {})
+      .ready();
+    expect(await rig.store.get({ kind: 'source', idOrName: 'stripe' })).toEqual(before);
+    const changed = rig.source('stripe', { secret: 'whsec_other', policy: 'stripe-subscriptions' });
+    await changed.ready();
+    const after = await rig.store.get({ kind: 'source', idOrName: 'stripe' });
+    expect(after?.record).toMatchObject({ id: before?.record.id, policy: 'stripe-subscriptions' });
+    const payload = event();
+    expect((await changed.receive(post(payload, signed(payload, 'whsec_other')))).status).toBe(202);
+    const page = await rig.store.list({ kind: 'endpoint', limit: 9, order: 'ascending' });
+    expect(page.items).toHaveLength(1);
+  });
+
+  it('keeps its secrets encrypted, and shows none', async () => {
+    await rig.source('stripe', { secret: SECRET }).ready();
+    const stored = await rig.store.get({ kind: 'source', idOrName: 'stripe' });
+    expect(JSON.stringify(stored)).not.toContain(SECRET);
+    expect(JSON.stringify(await rig.resources.sources.get('stripe'))).not.toContain(SECRET);
+  });
+
+  it('SUB-06 the log has what was received, processed, retried and refused, with the event id', async () => {
+    const clock = createManualClock();
+    await using virtual = await createInboundRig({ clock });
+    let calls = 0;
+    const source = virtual
+      .source('stripe', { secret: SECRET, policy: 'stripe-subscriptions' })
+      .on('invoice.paid', () => {
+        if (++calls === 1) throw new Error('not yet');
+      });
+    const payload = event({ id: 'evt_log' });
+    const timestamp = Math.floor(clock.now() / 1000);
+    const signature = stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET, timestamp });
+    await source.receive(post(payload, { 'stripe-signature': signature }));
+    await virtual.attempts(1);
+    await clock.advance(30_000);
+    await virtual.attempts(2);
+    const lines = virtual.log.filter(({ fields, level }) => fields.eventId === 'evt_log' && level !== 'debug');
+    expect(lines.map(({ message }) => message)).toEqual([
+      'webhook received',
+      'processing webhook event',
+      'webhook delivery failed',
+      'processing retry',
+      'webhook event processed, removed from the retry queue',
+    ]);
+    expect(lines[2]?.fields).toMatchObject({ attempt: 1, maxAttempts: 4, willRetry: true, retryInMs: 30_000 });
+    expect(lines[3]?.fields).toMatchObject({ retry: 1, maxRetries: 3 });
+  });
+});
+
+describe('receivers take the raw body', () => {
+  const declare = () => rig.source('stripe', { secret: SECRET }).on('*', () => {});
+
+  it('Node', async () => {
+    const url = await listen(createServer(declare().node()));
+    expect((await send(url)).status).toBe(202);
+    expect((await send(url, event(), {})).status).toBe(401);
+  });
+
+  it('Express, before the body parsers or with raw ones', async () => {
+    const source = declare();
+    const app = express();
+    app.post('/webhooks', source.node());
+    app.post('/raw', express.raw({ type: '*/*' }), source.node());
+    app.use(express.json());
+    const url = await listen(createServer(app));
+    expect((await send(url)).status).toBe(202);
+    expect((await send(url.replace('webhooks', 'raw'))).status).toBe(202);
+  });
+
+  it('Express after express.json() says what to do', async () => {
+    const app = express();
+    app.use(express.json());
+    app.post('/webhooks', declare().node());
+    const told: string[] = [];
+    app.use((error: Error, _: express.Request, response: express.Response, __: express.NextFunction) => {
+      told.push(error.message);
+      response.status(500).end();
+    });
+    const url = await listen(createServer(app));
+    expect((await send(url)).status).toBe(500);
+    expect(told[0]).toMatch(/before express\.json\(\)/);
+    expect(await rig.messages('stripe')).toEqual([]);
+  });
+
+  it('Fastify, whose other routes keep their parsers', async () => {
+    const server = fastify();
+    await server.register(declare().fastify('/webhooks'));
+    server.post('/other', (request) => request.body);
+    closing.push(() => server.close());
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}/webhooks`;
+    expect((await send(url)).status).toBe(202);
+    const other = await fetch(url.replace('webhooks', 'other'), {
+      method: 'POST',
+      body: '{"a":1}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(await other.json()).toEqual({ a: 1 });
+  });
+
+  it('Hono', async () => {
+    const app = new Hono().all('/webhooks', declare().hono());
+    expect((await app.request(post(event()))).status).toBe(202);
+  });
+
+  it('Next.js', async () => {
+    const { POST, GET } = declare().next();
+    expect((await POST(post(event()))).status).toBe(202);
+    expect((await GET(new Request('http://localhost/webhooks'))).status).toBe(405);
+  });
+
+  it('a Request whose body was read says what to do', async () => {
+    const request = post(event());
+    await request.text();
+    await expect(declare().receive(request)).rejects.toThrow(/before anything calls its json\(\)/);
+  });
+});

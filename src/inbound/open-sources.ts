@@ -1,0 +1,62 @@
+/** Sources ready to receive: settings opened and keys made once, and looked at again after a moment or a change. */
+import type { Clock } from '../clock.ts';
+import type { Source } from '../model/index.ts';
+import { openSettings, secretsIn } from '../resources/index.ts';
+import type { SecretBox } from '../signing/index.ts';
+import type { Store } from '../store/index.ts';
+import { findProvider, type PreparedProvider, type Provider } from './providers/index.ts';
+
+export interface OpenSource {
+  readonly source: Source;
+  readonly provider: Provider;
+  readonly prepared: PreparedProvider;
+  readonly secrets: readonly string[];
+}
+
+interface Known extends OpenSource {
+  readonly revision: number;
+  readonly lookAgainAt: number;
+}
+
+/** Another node may have changed it: a new secret counts everywhere within this time. */
+const FRESH_MS = 1000;
+const MOST_KEPT = 10_000;
+
+export class OpenSources {
+  readonly #options: { readonly store: Store; readonly clock: Clock; readonly secretBox: SecretBox };
+  readonly #known = new Map<string, Known>();
+
+  constructor(options: { readonly store: Store; readonly clock: Clock; readonly secretBox: SecretBox }) {
+    this.#options = options;
+  }
+
+  async find(idOrUid: string): Promise<OpenSource | undefined> {
+    const { store, clock, secretBox } = this.#options;
+    const known = this.#known.get(idOrUid);
+    if (known !== undefined && known.lookAgainAt > clock.now()) return known;
+    const stored = await store.get({ kind: 'source', idOrName: idOrUid });
+    if (stored === undefined) {
+      this.#known.delete(idOrUid);
+      return undefined;
+    }
+    const { record: source, revision } = stored;
+    const lookAgainAt = clock.now() + FRESH_MS;
+    if (known !== undefined && known.source.id === source.id && known.revision === revision) {
+      this.#known.set(idOrUid, { ...known, lookAgainAt });
+      return known;
+    }
+    const provider = findProvider(source.provider);
+    const settings = openSettings(secretBox, source);
+    const prepared = provider.prepare(settings);
+    const opened = { source, provider, prepared, secrets: secretsIn(provider, settings), revision, lookAgainAt };
+    if (this.#known.size >= MOST_KEPT) this.#known.clear();
+    this.#known.set(idOrUid, opened);
+    return opened;
+  }
+
+  /** Forgets one, or all. */
+  changed(sourceId?: string): void {
+    if (sourceId === undefined) this.#known.clear();
+    for (const [key, { source }] of this.#known) if (source.id === sourceId) this.#known.delete(key);
+  }
+}

@@ -1,0 +1,142 @@
+/** Receive: raw bytes within limits → verify → id and type → one commit → 2xx. Nothing that is refused is stored. */
+import type { Clock } from '../clock.ts';
+import type { Engine, Logger, Published } from '../engine/index.ts';
+import { describeError, isPosthornError } from '../errors.ts';
+import type { SecretBox } from '../signing/index.ts';
+import type { Store } from '../store/index.ts';
+import { accepted, type RefusalCode, refusal } from './answers.ts';
+import { eventKey } from './event-key.ts';
+import { keptHeaders } from './kept-headers.ts';
+import { type OpenSource, OpenSources } from './open-sources.ts';
+import type { Answer, InboundEvent, InboundRequest, VerifyPorts } from './providers/index.ts';
+
+export interface ReceiverOptions {
+  readonly store: Store;
+  readonly engine: Pick<Engine, 'publish'>;
+  readonly clock: Clock;
+  readonly secretBox: SecretBox;
+  readonly logger: Logger;
+  /** What some providers need besides the request: PayPal's certificates, the confirmation of AWS SNS. */
+  readonly ports: Omit<VerifyPorts, 'now'>;
+  readonly maxBodyBytes: number;
+}
+
+export interface Receiver {
+  readonly maxBodyBytes: number;
+  /** Never rejects: whatever goes wrong is an answer, and a line in the log. */
+  receive(source: string, request: InboundRequest): Promise<Answer>;
+  /** A source changed: without an id, any may have. */
+  changed(sourceId?: string): void;
+}
+
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { engine, clock, logger, ports, maxBodyBytes } = options;
+  const sources = new OpenSources(options);
+
+  function refuse(code: RefusalCode, source: string, reason: string, event?: Partial<InboundEvent>): Answer {
+    const about = { source, reason, ...(event && { eventId: event.id, eventType: event.type }) };
+    logger.warn(about, `webhook refused: ${code}`);
+    return refusal(code);
+  }
+
+  async function receive(name: string, request: InboundRequest): Promise<Answer> {
+    const open = await sources.find(name);
+    if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
+    const title = open.source.uid ?? open.source.id;
+    if (request.method !== 'POST' && request.method !== 'GET')
+      return refuse('method_not_allowed', title, request.method);
+    if (request.body.byteLength > maxBodyBytes) {
+      return refuse('payload_too_large', title, `${request.body.byteLength} bytes, and the limit is ${maxBodyBytes}`);
+    }
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
+    if (encoding !== '' && encoding !== 'identity') return refuse('unsupported_media_type', title, encoding);
+
+    const verdict = await open.prepared.verify(request, { ...ports, now: clock.now() });
+    if (verdict.kind === 'answer') {
+      logger.info({ source: title }, 'answered a challenge of the provider');
+      return { status: verdict.status, headers: verdict.headers, body: verdict.body };
+    }
+    if (verdict.kind === 'unavailable') return refuse('unavailable', title, verdict.reason);
+    if (request.method === 'GET') return refuse('method_not_allowed', title, 'GET without a challenge');
+    if (verdict.kind === 'refused') return refuse('verification_failed', title, verdict.reason);
+    return take(open, title, request);
+  }
+
+  async function take(open: OpenSource, title: string, request: InboundRequest): Promise<Answer> {
+    const { source, provider, prepared, secrets } = open;
+    let event: InboundEvent;
+    try {
+      event = prepared.eventOf(request);
+    } catch (error) {
+      return refuse('invalid_event', title, describeError(error));
+    }
+    const eventId = eventKey(source.dedupe, request, event);
+    const contentType = request.headers['content-type'];
+    const about = { source: title, provider: source.provider, eventId, eventType: event.type };
+    logger.info(about, 'webhook received');
+    const published = await engine.publish({
+      application: source.id,
+      eventType: event.type,
+      eventId,
+      payload: ownBytes(request.body),
+      headers: keptHeaders(request.headers, secrets),
+      ...(contentType === undefined ? {} : { contentType }),
+      ...(source.onUnknownEvent === 'keep' ? {} : { onlyIfWanted: true }),
+    });
+    if (published.kind === 'unwanted' && source.onUnknownEvent === 'reject') {
+      return refuse('unknown_event_type', title, 'no handler or endpoint is for it', { id: eventId, type: event.type });
+    }
+    log(about, published);
+    return provider.accepted ?? answerTo(published);
+  }
+
+  function log(about: object, published: Published): void {
+    switch (published.kind) {
+      case 'accepted':
+        logger.debug({ ...about, messageId: published.message.id }, 'webhook stored');
+        return;
+      case 'unwanted':
+        logger.info(about, 'webhook ignored: no handler or endpoint is for its type');
+        return;
+      case 'duplicate':
+        if (published.by === 'key') return;
+        if (published.samePayload)
+          logger.info({ ...about, messageId: published.messageId }, 'webhook skipped: it was received before');
+        else {
+          const { messageId } = published;
+          logger.warn({ ...about, messageId }, 'webhook received again with another body; the first one is kept');
+        }
+    }
+  }
+
+  return {
+    maxBodyBytes,
+    async receive(name, request) {
+      try {
+        return await receive(name, request);
+      } catch (error) {
+        // Deleted between verifying and storing.
+        if (isPosthornError(error, 'not_found')) return refuse('not_found', name.slice(0, 80), error.message);
+        logger.error({ source: name.slice(0, 80), error: describeError(error) }, 'a webhook could not be taken');
+        return refusal('unavailable');
+      }
+    },
+    changed: (sourceId) => sources.changed(sourceId),
+  };
+}
+
+function answerTo(published: Published): Answer {
+  switch (published.kind) {
+    case 'accepted':
+      return accepted(202, { received: true, id: published.message.id });
+    case 'unwanted':
+      return accepted(200, { received: true, ignored: true });
+    case 'duplicate':
+      return accepted(200, { received: true, duplicate: true });
+  }
+}
+
+/** A view over a buffer of its own, never a slice of a pool: it crosses threads. */
+function ownBytes(body: Uint8Array): Uint8Array {
+  return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+}

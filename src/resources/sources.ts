@@ -1,0 +1,248 @@
+import { invalid } from '../errors.ts';
+import type { ProviderSettings } from '../inbound/providers/index.ts';
+import {
+  type Dedupe,
+  type Endpoint,
+  HEALTHY,
+  type OnUnknownEvent,
+  type PolicyRef,
+  type Source,
+} from '../model/index.ts';
+import type { Stored } from '../store/index.ts';
+import { objectArgument, textArgument } from './argument.ts';
+import type { Context, Made, Remember } from './context.ts';
+import { over, present } from './fields.ts';
+import { missing, taken } from './missing.ts';
+import { checkMetadata, checkUid } from './names.ts';
+import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
+import { checkPolicyRef, type PolicyInput } from './policy-refs.ts';
+import { revise } from './revise.ts';
+import { checkSettings, openSettings, providerOf, sealSettings, shownSettings } from './source-settings.ts';
+import { text } from './text.ts';
+
+export interface SourceInput {
+  readonly name: string;
+  readonly uid?: string | null;
+  /** `stripe`, `github`, `generic-hmac`, …, or a name that one of them also goes by. */
+  readonly provider: string;
+  /** As the provider asks for them; `secret` is understood where it has one secret of another name. */
+  readonly settings?: ProviderSettings;
+  /** `payments-inbound` without it. */
+  readonly policy?: PolicyInput | null;
+  readonly onUnknownEvent?: OnUnknownEvent;
+  readonly dedupe?: Dedupe;
+  readonly forwardAs?: Source['forwardAs'];
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** A source as it is shown: its settings without the secrets, and what to beware of. */
+export interface SourceView extends Omit<Source, 'settings'> {
+  readonly settings: ProviderSettings;
+  readonly warning?: string;
+}
+
+export interface HandlerInput {
+  /** Unique in the source; what the handler is known by when the process starts again. */
+  readonly name: string;
+  /** Undefined: all. */
+  readonly eventTypes?: readonly string[] | undefined;
+  readonly policy?: PolicyInput | undefined;
+}
+
+export interface Sources {
+  create(input: SourceInput, options?: { readonly remember?: Remember<SourceView> | undefined }): Promise<SourceView>;
+  get(idOrUid: string): Promise<SourceView>;
+  list(page?: PageRequest): Promise<Listing<SourceView>>;
+  /** Replaces it whole, or creates one when there is none. Settings that are left out stay. */
+  update(idOrUid: string, input: SourceInput): Promise<Made<SourceView>>;
+  /** With its endpoints and handlers; open deliveries are cancelled. */
+  delete(idOrUid: string): Promise<void>;
+  /** Makes the source with this uid be as described; writes nothing when it is so already. */
+  declare(input: SourceInput & { readonly uid: string }): Promise<SourceView>;
+  /** The same for a handler of it. Answers its id, under which its deliveries are. */
+  declareHandler(sourceId: string, input: HandlerInput): Promise<string>;
+}
+
+type Fields = Omit<Source, 'id' | 'createdAt' | 'updatedAt'>;
+
+const DEFAULT_POLICY: PolicyRef = 'payments-inbound';
+const ON_UNKNOWN: readonly OnUnknownEvent[] = ['reject', 'ignore', 'keep'];
+const FORWARD_AS: readonly Source['forwardAs'][] = ['standard-webhooks', 'pass-through'];
+const NO_FIELDS: Fields = {
+  name: '',
+  provider: '',
+  settings: '{}',
+  policy: DEFAULT_POLICY,
+  onUnknownEvent: 'keep',
+  dedupe: { by: 'provider' },
+  forwardAs: 'standard-webhooks',
+  metadata: {},
+};
+
+export function createSources(context: Context): Sources {
+  const { store, engine, clock, ids, secretBox } = context;
+
+  function view({ settings: _, ...source }: Source, settings: ProviderSettings): SourceView {
+    const provider = providerOf(source.provider);
+    const { warning } = provider;
+    return { ...source, settings: shownSettings(provider, settings), ...(warning !== undefined && { warning }) };
+  }
+
+  const viewOf = (source: Source) => view(source, openSettings(secretBox, source));
+
+  async function find(idOrUid: string): Promise<Stored<'source'> | undefined> {
+    return store.get({ kind: 'source', idOrName: textArgument(idOrUid, 'source') });
+  }
+
+  async function require(idOrUid: string): Promise<Stored<'source'>> {
+    const stored = await find(idOrUid);
+    if (stored === undefined) throw missing('source', idOrUid);
+    return stored;
+  }
+
+  /** The input's fields over those of `base`: an absent one is the base's, a null one is none. */
+  async function readFields(input: SourceInput, base: Fields): Promise<Fields> {
+    // As it was given: `clerk` is verified as Standard Webhooks, and still called by its name.
+    const provider = textArgument(input.provider, 'provider');
+    const keepsSettings = input.settings === undefined && provider === base.provider;
+    const given = keepsSettings ? openSettings(secretBox, base) : input.settings;
+    const settings = checkSettings(provider, given);
+    const unchanged = keepsSettings || isSame(settings, base, provider);
+    return {
+      name: text(input.name, ['body', 'name'], { min: 1, max: 256 }),
+      provider,
+      // Sealing draws anew each time: what did not change stays as it is stored.
+      settings: unchanged ? base.settings : sealSettings(secretBox, settings),
+      policy: input.policy ? await checkPolicyRef(store, input.policy, ['body', 'policy']) : DEFAULT_POLICY,
+      onUnknownEvent: oneOf(input.onUnknownEvent ?? 'keep', ON_UNKNOWN, 'onUnknownEvent'),
+      dedupe: checkDedupe(input.dedupe ?? { by: 'provider' }),
+      forwardAs: oneOf(input.forwardAs ?? 'standard-webhooks', FORWARD_AS, 'forwardAs'),
+      metadata: checkMetadata(input.metadata ?? {}, ['body', 'metadata']),
+      ...present({ uid: over(input.uid, base.uid, (given) => checkUid(given, 'src', ['body', 'uid'])) }),
+    };
+  }
+
+  function isSame(settings: ProviderSettings, base: Fields, provider: string): boolean {
+    return base.provider === provider && JSON.stringify(openSettings(secretBox, base)) === JSON.stringify(settings);
+  }
+
+  const sources: Sources = {
+    async create(input, { remember } = {}) {
+      const fields = await readFields(objectArgument(input), NO_FIELDS);
+      const now = clock.now();
+      const record: Source = { id: ids.next('src'), ...fields, createdAt: now, updatedAt: now };
+      const made = viewOf(record);
+      const kept = remember && { remember: remember(made) };
+      if ((await store.insert({ kind: 'source', record, ...kept })) === 'conflict') {
+        throw taken('A source with uid', fields.uid ?? record.id);
+      }
+      engine.changed(record.id);
+      return made;
+    },
+
+    get: async (idOrUid) => viewOf((await require(idOrUid)).record),
+
+    async list(request = {}) {
+      const page = await store.list({ kind: 'source', ...pageInput(request, { prefix: 'src', order: 'ascending' }) });
+      return listing(
+        page,
+        ({ record }) => record.id,
+        ({ record }) => viewOf(record),
+      );
+    },
+
+    async update(idOrUid, input) {
+      objectArgument(input);
+      if ((await find(idOrUid)) === undefined) return { record: await sources.create(input), created: true };
+      const { record } = await revise(store, {
+        kind: 'source',
+        what: 'source',
+        find: () => require(idOrUid),
+        change: async ({ record: { id, createdAt, uid: _, ...base } }) => {
+          return { id, ...(await readFields(input, base)), createdAt, updatedAt: clock.now() };
+        },
+      });
+      engine.changed(record.id);
+      return { record: viewOf(record), created: false };
+    },
+
+    async delete(idOrUid) {
+      const { record } = await require(idOrUid);
+      await store.remove({ kind: 'source', id: record.id, now: clock.now() });
+      engine.changed(record.id);
+      engine.wake();
+    },
+
+    async declare(input) {
+      const existing = await find(input.uid);
+      if (existing === undefined) {
+        // Several nodes may start at once: whoever comes second finds the first one's.
+        return sources.create(input).catch(async (error: unknown) => {
+          if ((await find(input.uid)) === undefined) throw error;
+          return sources.declare(input);
+        });
+      }
+      const { id, createdAt, updatedAt, ...base } = existing.record;
+      const fields = await readFields(input, base);
+      if (sameFields(fields, base)) return viewOf({ id, createdAt, updatedAt, ...fields });
+      return (await sources.update(id, input)).record;
+    },
+
+    async declareHandler(sourceId, { name, eventTypes, policy }) {
+      const uid = `handler:${name}`;
+      const described = {
+        url: `handler:${encodeURIComponent(name)}`,
+        description: `the handler "${name}"`,
+        ...(eventTypes !== undefined && { eventTypes }),
+        ...(policy !== undefined && { policy: await checkPolicyRef(store, policy, ['body', 'policy']) }),
+      };
+      for (;;) {
+        const existing = await store.get({ kind: 'endpoint', idOrName: uid, parentId: sourceId });
+        const now = clock.now();
+        if (existing === undefined) {
+          const rest = { version: 1, metadata: {}, headers: {}, secrets: [], createdAt: now, updatedAt: now };
+          const record: Endpoint = { id: ids.next('hdl'), applicationId: sourceId, uid, ...described, ...rest };
+          const result = await store.insert({ kind: 'endpoint', record, health: HEALTHY });
+          if (result === 'missing') throw missing('source', sourceId);
+          engine.changed(sourceId);
+          if (result === 'inserted') return record.id;
+          continue;
+        }
+        const { eventTypes: _, ...base } = existing.record;
+        const record: Endpoint = { ...base, ...described, updatedAt: now };
+        if (sameFields({ ...record, updatedAt: 0 }, { ...existing.record, updatedAt: 0 })) return record.id;
+        const result = await store.update({ kind: 'endpoint', record, revision: existing.revision });
+        engine.changed(sourceId);
+        if (result === 'updated') return record.id;
+      }
+    },
+  };
+  return sources;
+}
+
+/** By value, whatever the order of the keys. */
+function sameFields(a: object, b: object): boolean {
+  const sorted = (value: object) => JSON.stringify(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
+  return sorted(a) === sorted(b);
+}
+
+function oneOf<T extends string>(value: T, allowed: readonly T[], field: string): T {
+  if (allowed.includes(value)) return value;
+  throw invalid(['body', field], `must be one of ${allowed.join(', ')}`);
+}
+
+function checkDedupe(given: Dedupe): Dedupe {
+  const loc = ['body', 'dedupe'];
+  objectArgument(given, 'dedupe');
+  switch (given.by) {
+    case 'provider':
+    case 'body':
+      return { by: given.by };
+    case 'header':
+      return { by: 'header', name: text(given.name, [...loc, 'name'], { min: 1, max: 256 }).toLowerCase() };
+    case 'json':
+      return { by: 'json', path: text(given.path, [...loc, 'path'], { min: 1, max: 256 }) };
+    default:
+      throw invalid([...loc, 'by'], 'must be one of provider, header, json, body');
+  }
+}
