@@ -3,6 +3,7 @@ import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { hmacScheme } from './hmac-scheme.ts';
 import { batchId, inboundEvent } from './inbound-event.ts';
 import { arrayBody, at } from './json-body.ts';
+import { one } from './settings.ts';
 
 /** HubSpot signs the URL with these decoded and everything else as it was sent (its page on request validation). */
 const DECODED: Readonly<Record<string, string>> = {
@@ -26,6 +27,7 @@ export const hubspot = defineProvider({
   doc: 'X-HubSpot-Signature-v3: HMAC-SHA256 over method, URL, body and timestamp; older signatures are not taken',
   settings: {
     clientSecret: { doc: "the app's client secret, on its Auth page", required: true, secret: true, list: true },
+    url: { doc: 'the target URL exactly as the app has it, when a proxy changes what arrives here' },
   },
   toleranceMs: 5 * MINUTE_MS,
   // 10 retries over 24 hours (developers.hubspot.com, Webhooks).
@@ -36,7 +38,11 @@ export const hubspot = defineProvider({
     encoding: 'base64',
     header: 'x-hubspot-signature-v3',
     timestamp: { header: 'x-hubspot-request-timestamp', unit: 'ms' },
-    content: (request, timestamp) => [request.method + signedUrl(request.url), request.body, timestamp],
+    content: (request, timestamp, settings) => [
+      request.method + signedUrl(one(settings, 'url') ?? request.url),
+      request.body,
+      timestamp,
+    ],
   }),
   eventOf(request) {
     const events = arrayBody(request);

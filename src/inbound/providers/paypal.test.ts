@@ -16,9 +16,9 @@ const CERT_URL = 'https://api.paypal.com/v1/notifications/certs/CERT-360caa42-fc
 // Certificates that a test makes later must be valid by then.
 const now = Date.now() + 3_600_000;
 
-function signed(privateKey = good.privateKey, certificateUrl = CERT_URL): InboundRequest {
+function signed(privateKey = good.privateKey, certificateUrl = CERT_URL, at = now): InboundRequest {
   const sample = paypal.sample('PAYMENT.CAPTURE.COMPLETED', { now, token: '1AB2' });
-  return paypal.sign(sample, { webhookId: 'WH-1', privateKey, certificateUrl }, now);
+  return paypal.sign(sample, { webhookId: 'WH-1', privateKey, certificateUrl }, at);
 }
 
 interface Ports extends VerifyPorts {
@@ -131,7 +131,11 @@ describe('PAY-10 PayPal', () => {
     expect(await verify(signed(), { ...ports(), now: now - 86_400_000 })).toEqual({ kind: 'refused', reason });
     const kept = paypal.prepare({ webhookId: 'WH-1' }).verify;
     expect(await kept(signed(), ports())).toEqual({ kind: 'verified' });
-    expect(await kept(signed(), { ...ports(), now: now + 11 * 86_400_000 })).toEqual({ kind: 'refused', reason });
+    const later = now + 11 * 86_400_000;
+    expect(await kept(signed(good.privateKey, CERT_URL, later), { ...ports(), now: later })).toEqual({
+      kind: 'refused',
+      reason,
+    });
   });
 
   it('PAY-10 reads the certificate anew when the port brings another for the same URL', async () => {

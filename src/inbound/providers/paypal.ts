@@ -11,7 +11,7 @@ import { inboundEvent } from './inbound-event.ts';
 import { objectBody, textAt } from './json-body.ts';
 import type { SampleOptions } from './provider.ts';
 import { all, one } from './settings.ts';
-import { formatTimestamp, parseTimestamp } from './timestamp.ts';
+import { formatTimestamp, outsideWindow, parseTimestamp } from './timestamp.ts';
 import { refused, VERIFIED } from './verdict.ts';
 
 const ID = 'paypal-transmission-id';
@@ -39,9 +39,10 @@ export const paypal = defineProvider({
     privateKey: { doc: 'an RSA private key as PEM, to sign samples', required: true, secret: true },
     certificateUrl: { doc: 'where its certificate is said to be' },
   },
-  // No window on the transmission time: PayPal retries 25 times over 3 days and does not say that it signs afresh.
-  dedupeForMs: 4 * DAY_MS,
-  prepare(settings) {
+  // PayPal retries 25 times over 3 days and does not say that it signs afresh; older than that, it is a replay.
+  toleranceMs: 4 * DAY_MS,
+  dedupeForMs: 8 * DAY_MS,
+  prepare(settings, toleranceMs) {
     const webhookIds = all(settings, 'webhookId');
     const keyAt = certificateKeys((pem, ports) => {
       const chain = trustChain(pem, { now: ports.now, trustedRoots: ports.trustedRoots });
@@ -51,7 +52,10 @@ export const paypal = defineProvider({
     return async (request, ports) => {
       const [id, time] = [header(request, ID), header(request, TIME)];
       if (id === undefined || !/^[\w-]{1,128}$/.test(id)) return refused(`no readable ${ID} header`);
-      if (time === undefined || parseTimestamp(time, 'iso') === undefined) return refused(`no readable ${TIME} header`);
+      const timeMs = parseTimestamp(time ?? '', 'iso');
+      if (time === undefined || timeMs === undefined) return refused(`no readable ${TIME} header`);
+      const problem = outsideWindow(timeMs, ports.now, toleranceMs);
+      if (problem !== undefined) return refused(problem);
       if (header(request, ALGORITHM) !== 'SHA256withRSA') return refused(`${ALGORITHM} is not SHA256withRSA`);
       const signature = decodeBase64(header(request, SIGNATURE) ?? '', LONGEST_SIGNATURE);
       if (signature === undefined) return refused(`no readable ${SIGNATURE} header`);

@@ -31,7 +31,7 @@ export interface VerifyPorts {
   fetchCertificate(url: string): Promise<string>;
   /** Calls the URL that makes an AWS SNS subscription real. Its host was checked and its message verified. */
   confirmSubscription(url: string): Promise<void>;
-  /** PEM certificates that a chain may end in; Node's own list without it. */
+  /** PEM certificates of authorities, roots or not, that a chain may end in; Node's own list without it. */
   readonly trustedRoots?: readonly string[];
 }
 
