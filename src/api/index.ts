@@ -6,4 +6,5 @@
  * than its scope.
  */
 export type { Api, RouteGroup, Served } from './api.ts';
+export type { DeadLetterDetailOut, GroupOut, ReportOut } from './contract-dead-letter.ts';
 export { createServer, type ServerOptions } from './server.ts';

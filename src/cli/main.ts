@@ -18,4 +18,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   // eslint-disable-next-line no-restricted-properties -- the one place that hands the environment to config/
   env: process.env,
   clock: systemClock,
+  isTerminal: process.stderr.isTTY === true,
 });

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { configCommand } from './commands/config.ts';
+import { deadLettersCommand } from './commands/dead-letters.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { policyCommand } from './commands/policy.ts';
@@ -42,6 +43,7 @@ function createProgram(terminal: Terminal, fail: () => void): Command {
     );
   program.addCommand(serveCommand(terminal));
   program.addCommand(devCommand(terminal));
+  program.addCommand(deadLettersCommand(terminal));
   program.addCommand(policyCommand(terminal));
   program.addCommand(doctorCommand(terminal, fail));
   program.addCommand(configCommand(terminal));

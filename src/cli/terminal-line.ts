@@ -1,8 +1,13 @@
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+/** One line of what came over the network: it cannot move the cursor or forge a second line. */
+export function printable(text: string): string {
+  return text.replace(CONTROL_CHARACTERS, ' ');
+}
+
 /** One line with the time before it. What came over the network cannot move the cursor or forge a second line. */
 export function terminalLine(at: number, ...parts: readonly string[]): string {
-  return `${[timeOfDay(at), ...parts].join('  ').replace(CONTROL_CHARACTERS, ' ')}\n`;
+  return `${printable([timeOfDay(at), ...parts].join('  '))}\n`;
 }
 
 export function timeOfDay(at: number): string {

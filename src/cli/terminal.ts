@@ -7,4 +7,6 @@ export interface Terminal {
   err(text: string): void;
   readonly env: Environment;
   readonly clock: Clock;
+  /** Whether stderr is a person's terminal, on which a line can be written over. */
+  readonly isTerminal?: boolean;
 }

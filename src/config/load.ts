@@ -53,10 +53,13 @@ function fromEnvironment(env: Environment, setting: Setting<unknown>): Given[] {
   return names.map((name) => ({ name, text: env[name]?.trim() ?? '' })).filter(({ text }) => text !== '');
 }
 
+/** Not settings of a server: they tell commands that talk to one where it is. */
+const CLIENT_VARIABLES = ['POSTHORN_URL'];
+
 function unknownVariables(env: Environment): string[] {
   const known = Object.values<Setting<unknown>>(SETTINGS).map((setting) => setting.env);
   return Object.keys(env)
-    .filter((name) => name.startsWith('POSTHORN_') && !known.includes(name))
+    .filter((name) => name.startsWith('POSTHORN_') && !known.includes(name) && !CLIENT_VARIABLES.includes(name))
     .map((name) => notASetting(name, known));
 }
 

@@ -1,0 +1,89 @@
+/** A running server's API, for commands that act on it: they never open the store behind its back. */
+
+import type { Environment } from '../config/index.ts';
+import { describeError, type ErrorCode, PosthornError } from '../errors.ts';
+
+export interface ServerAddress {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+export interface ApiClient {
+  get<T>(path: string, query?: Query): Promise<T>;
+  post<T>(path: string, body: object): Promise<T>;
+  postLines<T>(path: string, lines: string): Promise<T>;
+  /** The body as it arrives, in pieces of text. */
+  stream(path: string, query?: Query): Promise<AsyncIterable<string>>;
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8420';
+
+export function createApiClient(address: ServerAddress, env: Environment): ApiClient {
+  const base = (address.url ?? (env.POSTHORN_URL || DEFAULT_URL)).replace(/\/+$/, '');
+  const token = address.token ?? env.POSTHORN_ADMIN_TOKEN ?? '';
+  if (!URL.canParse(base)) {
+    throw new PosthornError('validation', `${JSON.stringify(base)} is no URL; write it as ${DEFAULT_URL}`);
+  }
+  if (token === '') {
+    throw new PosthornError('validation', 'There is no token: set POSTHORN_ADMIN_TOKEN, or give --token');
+  }
+
+  async function send(method: string, path: string, query: Query, body?: string, type = 'application/json') {
+    const url = new URL(`${base}/api/v1/${path}`);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }) };
+    const answer = await fetch(url, { method, headers, ...(body !== undefined && { body }) }).catch((cause) => {
+      const why = describeError(cause instanceof Error && cause.cause !== undefined ? cause.cause : cause);
+      throw new PosthornError(
+        'not_ready',
+        `No server answers at ${base} (${why}); --url or POSTHORN_URL says where it is`,
+      );
+    });
+    if (answer.ok) return answer;
+    throw toError(answer.status, await answer.text());
+  }
+
+  return {
+    get: async <T>(path: string, query: Query = {}) => (await (await send('GET', path, query)).json()) as T,
+    post: async <T>(path: string, body: object) =>
+      (await (await send('POST', path, {}, JSON.stringify(body))).json()) as T,
+    postLines: async <T>(path: string, lines: string) =>
+      (await (await send('POST', path, {}, lines, 'application/x-ndjson')).json()) as T,
+    async stream(path, query = {}) {
+      const { body } = await send('GET', path, query);
+      return body === null ? noText() : texts(body);
+    },
+  };
+}
+
+async function* noText(): AsyncGenerator<string> {}
+
+async function* texts(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const bytes of body) yield decoder.decode(bytes, { stream: true });
+  yield decoder.decode();
+}
+
+interface Finding {
+  readonly loc: readonly string[];
+  readonly msg: string;
+}
+
+/** The server's own words. */
+function toError(status: number, text: string): PosthornError {
+  let answer: { code?: ErrorCode; detail?: string | readonly Finding[] } = {};
+  try {
+    answer = JSON.parse(text) as typeof answer;
+  } catch {
+    // Not a Posthorn server, or something in between.
+  }
+  const { code, detail } = answer;
+  if (Array.isArray(detail)) {
+    const findings = (detail as readonly Finding[]).map(({ loc, msg }) => `${loc.slice(1).join('.')} ${msg}`);
+    return new PosthornError('validation', findings.join('; '));
+  }
+  if (typeof detail === 'string') return new PosthornError(code ?? 'not_ready', detail);
+  return new PosthornError('not_ready', `The server answered ${status}: is it a Posthorn server?`);
+}

@@ -1,0 +1,101 @@
+/** dead-letters retry and discard: some by id, a group, or all that match, part by part with progress. */
+import { Command } from 'commander';
+import { type ApiClient, createApiClient } from '../api-client.ts';
+import { type FilterFlags, toQuery, toSelection, withFilter } from '../dead-letter-options.ts';
+import { progressBar } from '../progress-bar.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Group, Page, Taken } from '../wire-dead-letter.ts';
+
+interface TakeFlags extends FilterFlags {
+  readonly all?: true;
+}
+
+/** Small enough for a bar that moves, large enough that commits do not count. */
+const PART = 500;
+
+export function retryCommand(terminal: Terminal): Command {
+  return withSelection(new Command('retry'), terminal)
+    .description('Send dead letters again, each with a full new schedule: by id, by group, or all that match.')
+    .action(async (ids: readonly string[], flags: TakeFlags, command: Command) => {
+      const selection = selectionOf(ids, flags, command);
+      const client = createApiClient(flags, terminal.env);
+      const taken = await takeAll(client, terminal, flags, ids, (part) =>
+        client.post('dead-letter/retry', { ...selection, ...part }),
+      );
+      tell(terminal, flags, taken, 'are being sent again');
+    });
+}
+
+export function discardCommand(terminal: Terminal): Command {
+  return withSelection(new Command('discard'), terminal)
+    .description('Give dead letters up: by id, by group, or all that match. The reason is kept with each.')
+    .requiredOption('--reason <text>', 'why, for whoever looks at it later')
+    .action(async (ids: readonly string[], flags: TakeFlags & { reason: string }, command: Command) => {
+      const filter = selectionOf(ids, flags, command);
+      const client = createApiClient(flags, terminal.env);
+      const taken = await takeAll(client, terminal, flags, ids, (part) =>
+        client.post('dead-letter/discard', { filter, reason: flags.reason, ...part }),
+      );
+      tell(terminal, flags, taken, 'are given up');
+    });
+}
+
+function withSelection(command: Command, terminal: Terminal): Command {
+  return withFilter(command.argument('[ids...]', 'dead letters: dlv_…'), terminal.clock)
+    .option('--all', 'all there are')
+    .option('--json', 'print JSON');
+}
+
+/** Everything is only meant when it is said. */
+function selectionOf(ids: readonly string[], flags: TakeFlags, command: Command): Record<string, unknown> {
+  const filter = toSelection(flags);
+  const ways = [ids.length > 0, Object.keys(filter).length > 0, flags.all === true].filter(Boolean).length;
+  if (ways !== 1) command.error('error: name dead letters by id, or by a filter such as --group, or give --all');
+  return ids.length > 0 ? { ids } : filter;
+}
+
+async function takeAll(
+  client: ApiClient,
+  terminal: Terminal,
+  flags: TakeFlags,
+  ids: readonly string[],
+  take: (part: object) => Promise<Taken>,
+): Promise<{ count: number; skipped: number }> {
+  const bar = progressBar(terminal, ids.length > 0 ? ids.length : await totalOf(client, flags));
+  const sum = { count: 0, skipped: 0 };
+  let iterator: string | null = null;
+  do {
+    const taken: Taken = await take({ limit: PART, ...(iterator !== null && { iterator }) });
+    sum.count += taken.count;
+    sum.skipped += taken.skipped;
+    bar.add(taken.count + taken.skipped);
+    iterator = taken.iterator;
+  } while (iterator !== null);
+  bar.end();
+  return sum;
+}
+
+/** How many there are to take, where groups can tell: by owner, group and time of death. */
+async function totalOf(client: ApiClient, flags: TakeFlags): Promise<number | undefined> {
+  const { group, endpoint, eventType, cause, fingerprint, error } = flags;
+  if ([endpoint, eventType, cause, fingerprint, error].some((value) => value !== undefined)) return undefined;
+  const { application, source, died_after, died_before } = toQuery(flags);
+  let total = 0;
+  let iterator: string | undefined;
+  do {
+    const query = { application, source, died_after, died_before, limit: '250', iterator };
+    const page: Page<Group> = await client.get('dead-letter/group', query);
+    for (const each of page.data) {
+      if (group !== undefined && each.id !== group) continue;
+      if (each.countIsCapped) return undefined;
+      total += each.count;
+    }
+    iterator = page.done ? undefined : (page.iterator ?? undefined);
+  } while (iterator !== undefined);
+  return total;
+}
+
+function tell({ out }: Terminal, flags: TakeFlags, taken: { count: number; skipped: number }, verb: string): void {
+  const skipped = taken.skipped === 0 ? '' : ` ${taken.skipped} could not be: their endpoint is deleted.`;
+  out(flags.json ? `${JSON.stringify(taken)}\n` : `${taken.count} ${verb}.${skipped}\n`);
+}

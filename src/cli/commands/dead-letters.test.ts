@@ -1,0 +1,144 @@
+/** The dead-letters commands against a real server; and every command of docs/dead-letters.md, as written. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type DeliveryRig, openDeliveryRig } from '../../api/testing/delivery-rig.ts';
+import { runInMemory } from '../testing/run-in-memory.ts';
+
+const docs = readFileSync(fileURLToPath(new URL('../../../docs/dead-letters.md', import.meta.url)), 'utf8');
+
+let rig: DeliveryRig;
+let env: Record<string, string>;
+let folder: string;
+let tried = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'posthorn-dead-letters-'));
+  rig = await openDeliveryRig();
+  await rig.endpoint({ uid: 'ep' });
+  const url = await rig.server.listen({ host: '127.0.0.1', port: 0 });
+  env = { POSTHORN_URL: url, POSTHORN_ADMIN_TOKEN: rig.token };
+});
+
+afterAll(async () => {
+  await rig?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  await rig.call('POST', 'dead-letter/discard', { filter: {}, reason: 'the end of a test' });
+});
+
+/** So many that died of one error, and one that died of another. */
+async function letDie(count: number): Promise<void> {
+  await rig.attempts(tried);
+  for (let n = 0; n <= count; n++) {
+    const last = n === count;
+    rig.receiver.answer(last ? 503 : 500, last ? 'come back later' : `order ${n} is broken`);
+    await rig.publish({ eventType: 'order.paid', payload: { n } });
+    tried += 2;
+    await rig.attempts(tried);
+  }
+}
+
+/** Words as a shell has them. */
+function words(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
+}
+
+const run = (line: string) => runInMemory(['dead-letters', ...words(line)], env);
+const json = async (line: string) => JSON.parse((await run(`${line} --json`)).out);
+const largestGroup = async () => (await json('groups')).data[0].id as string;
+
+describe('posthorn dead-letters', { timeout: 30_000 }, () => {
+  it('PAY-09 shows groups, the largest first, and reports them as text, Markdown and JSON', async () => {
+    await letDie(2);
+    const groups = await run('groups');
+    expect(groups.err).toBe('');
+    expect(groups.out).toMatch(/^count +first +last +group +example +error\n2 .*HTTP 500: order 1 is broken\n1 /);
+    expect((await run('report')).out).toMatch(/: 3 in 2 groups\n\n +2 {2}application acme {2}order.paid\n/);
+    expect((await run('report --markdown --since 1d')).out).toContain('| 2 | application acme | order.paid |');
+    expect(await json('report')).toMatchObject({ total: 3, groups: [{ count: 2 }, { count: 1 }] });
+    expect((await run('report --until 2020-01-01')).out).toContain(': none');
+  });
+
+  it('SUB-11 lists by filter, and shows one with its body and every attempt', async () => {
+    await letDie(1);
+    const list = await run('list --error "come BACK"');
+    expect(list.out.trim().split('\n')).toHaveLength(2);
+    const { data } = await json('list --error come --limit 1');
+    const shown = (await run(`show ${data[0].id}`)).out;
+    for (const text of ['{"n":1}', 'HTTP 503', 'retry: ', 'dead: ', 'come back later']) expect(shown).toContain(text);
+    expect((await run('list --error nothing-like-it')).out).toBe('There are no dead letters here.\n');
+    expect((await run('show dlv_none')).err).toContain('There is no delivery "dlv_none"');
+  });
+
+  it('SUB-11 a group is replayed in one go, with progress, and nothing else', async () => {
+    await letDie(2);
+    rig.receiver.answer(200);
+    const retried = await run(`retry --group ${await largestGroup()}`);
+    expect(retried).toMatchObject({ exitCode: 0, out: '2 are being sent again.\n', err: '2 of 2\n' });
+    tried += 2;
+    await rig.attempts(tried);
+    expect((await json('list')).data).toHaveLength(1);
+  });
+
+  it('takes everything only when that is said, and discards with a reason alone', async () => {
+    await letDie(1);
+    for (const line of ['retry', 'discard --reason x', 'retry --all --cause exhausted', 'retry dlv_1 --group a/b/c']) {
+      expect(await run(line)).toMatchObject({ exitCode: 2, out: '' });
+    }
+    expect((await run('discard --all')).err).toContain('--reason');
+    const { data } = await json('list');
+    expect(await json(`discard ${data[0].id} --reason "a test order"`)).toEqual({ count: 1, skipped: 0 });
+    expect((await run('discard --all --reason tests')).out).toBe('1 are given up.\n');
+  });
+
+  it('SUB-13 archives to a file, removes what is safe there, and restores it, twice without harm', async () => {
+    await letDie(2);
+    const file = join(folder, 'archive.jsonl');
+    expect((await run(`archive --file ${file} --remove`)).out).toContain('3 written to ');
+    expect((await json('list')).data).toEqual([]);
+    expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(3);
+    expect(await json(`restore ${file}`)).toEqual({ restored: 3, exists: 0, missing: 0, conflict: 0 });
+    expect((await run(`restore ${file}`)).out).toBe('0 restored, 3 were there already.\n');
+    expect((await json('list')).data).toHaveLength(3);
+    expect((await run(`archive --file ${file}`)).err).toContain('exist');
+    writeFileSync(join(folder, 'bad.jsonl'), 'nonsense\n');
+    expect((await run(`restore ${join(folder, 'bad.jsonl')}`)).err).toContain('[0] is not valid JSON');
+  });
+
+  it('says in a sentence that there is no token, no server, or no right', async () => {
+    const none = await runInMemory('dead-letters list', {});
+    expect(none).toMatchObject({ exitCode: 2, err: expect.stringContaining('POSTHORN_ADMIN_TOKEN') });
+    const nobody = await run('list --url http://127.0.0.1:9');
+    expect(nobody).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('No server answers at http://127.0.0.1:9'),
+    });
+    expect((await run('list --token a-token-that-is-none')).err).toContain('Invalid token');
+    expect((await run('list --application nobody')).err).toContain('There is no application "nobody"');
+  });
+});
+
+describe('docs/dead-letters.md', { timeout: 30_000 }, () => {
+  it('SUB-13 has commands that work as they stand, one after the other', async () => {
+    await letDie(2);
+    const lines = [...docs.matchAll(/```sh\n([\s\S]*?)```/g)]
+      .flatMap(([, block = '']) => block.trim().split('\n'))
+      .filter((line) => line.startsWith('npx posthorn dead-letters '));
+    expect(lines.length).toBeGreaterThanOrEqual(10);
+    for (const line of lines) {
+      const { data } = await json('list');
+      const ready = line
+        .replace('npx posthorn dead-letters ', '')
+        .replace('$GROUP', data.length > 0 ? await largestGroup() : '')
+        .replace('$ID', data[0]?.id ?? '')
+        .replaceAll('old.jsonl', join(folder, 'old.jsonl'));
+      const ran = await run(ready);
+      expect([line, ran.exitCode, ran.err.replaceAll(/^\d+( of \d+)?\n/gm, '')]).toEqual([line, 0, '']);
+    }
+  });
+});
