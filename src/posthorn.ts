@@ -9,6 +9,7 @@ import {
   configuredPreset,
   loadConfig,
   type Overrides,
+  parseAge,
   parseRedisUrl,
   parseStoreUrl,
   withoutPassword,
@@ -37,7 +38,7 @@ import {
   type SourceOptions,
 } from './inbound/index.ts';
 import { createAddressGuard, createSender } from './outbound/index.ts';
-import { createResources, type Messages, type Resources } from './resources/index.ts';
+import { createDeadLetterCleaner, createResources, type Messages, type Resources } from './resources/index.ts';
 import { createSecretBox, type SecretBox } from './signing/index.ts';
 import type { Store } from './store/index.ts';
 import { openSqliteStore } from './store/sqlite/index.ts';
@@ -146,8 +147,10 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     defaultPolicy: config.defaultPolicy,
     maxPayloadBytes: config.bodyLimitBytes,
   });
+  const cleaner = openCleaner(config, store, clock, logger);
   const close = async (graceMs?: number): Promise<void> => {
     try {
+      await cleaner?.stop();
       await engine.stop(graceMs);
       await sender.close();
     } finally {
@@ -158,6 +161,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     await checkSecretKey(store, secretBox);
     await engine.start();
     await resources.tokens.ensureAdmin(config.adminToken);
+    cleaner?.start();
   } catch (error) {
     await close(0);
     throw error;
@@ -193,6 +197,23 @@ async function checkSecretKey(store: Store, secretBox: SecretBox): Promise<void>
   const { items } = await store.list({ kind: 'endpoint', limit: 1, order: 'descending' });
   const [newest] = items[0]?.record.secrets ?? [];
   if (newest !== undefined) secretBox.open(newest.key);
+}
+
+/** Undefined where dead letters are kept for ever, and on nodes that only answer. */
+function openCleaner(config: Config, store: Store, clock: Clock, logger: Logger | undefined) {
+  const { deadLetterKeep, deadLetterArchive: folder } = config;
+  if (deadLetterKeep === undefined || config.role === 'api') return undefined;
+  const keep = parseAge(deadLetterKeep);
+  if ('refused' in keep) throw new PosthornError('config_invalid', `deadLetterKeep ${keep.refused}`);
+  return createDeadLetterCleaner({
+    store,
+    clock,
+    keepMs: keep.value,
+    fileSuffix: `-${process.pid}`,
+    ...(folder !== undefined && { folder }),
+    onCleaned: (count) => logger?.info({ count, keep: deadLetterKeep }, 'old dead letters deleted'),
+    onTrouble: (error) => logger?.error({ error: describeError(error) }, 'dead letters could not be cleaned up'),
+  });
 }
 
 async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {

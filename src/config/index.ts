@@ -5,6 +5,7 @@
  * almost fit. Promises: `loadConfig` gives a whole, frozen configuration, or one error that names every variable that is
  * wrong, its value and what is allowed. Has no clock.
  */
+export { parseAge } from './age.ts';
 export { configuredPreset } from './configured-preset.ts';
 export { describeSettings } from './describe-settings.ts';
 export { type Environment, loadConfig, type Overrides } from './load.ts';

@@ -35,6 +35,8 @@ describe('loadConfig', () => {
       maxInFlight: 1024,
       endpointMaxInFlight: 64,
       bodyLimitBytes: 2_097_152,
+      deadLetterKeep: undefined,
+      deadLetterArchive: undefined,
     });
   });
 
@@ -58,6 +60,9 @@ describe('loadConfig', () => {
         POSTHORN_MAX_IN_FLIGHT: '10',
         POSTHORN_ENDPOINT_MAX_IN_FLIGHT: '2',
         POSTHORN_BODY_LIMIT_BYTES: '2048',
+        POSTHORN_DEAD_LETTER_KEEP: '90d',
+        POSTHORN_DEAD_LETTER_ARCHIVE: '/var/lib/posthorn/archive',
+        POSTHORN_URL: 'http://127.0.0.1:1',
         HOME: '/home/someone',
       },
     });
@@ -79,6 +84,8 @@ describe('loadConfig', () => {
       maxInFlight: 10,
       endpointMaxInFlight: 2,
       bodyLimitBytes: 2048,
+      deadLetterKeep: '90d',
+      deadLetterArchive: '/var/lib/posthorn/archive',
     });
   });
 
@@ -123,6 +130,8 @@ describe('ALL-06 a wrong setting stops the start and says what is allowed', () =
     ['POSTHORN_REDIS_PREFIX', '{a:b}', 'with one part in braces'],
     ['POSTHORN_ALLOW_NETWORKS', '10.0.0.0/33', '"10.0.0.0/33" is none'],
     ['POSTHORN_ALLOW_NETWORKS', '10/8', '"10/8" is none'],
+    ['POSTHORN_DEAD_LETTER_KEEP', '90', 'hours, days or weeks'],
+    ['POSTHORN_DEAD_LETTER_KEEP', '1h', 'at least a day'],
     ['POSTHORN_ALLOW_NETWORKS', '127.0.0.0/8,,::1', '"" is none'],
     ['POSTHORN_ALLOW_NETWORKS', 'localhost', 'separated by commas'],
     ['POSTHORN_DEFAULT_POLICY', 'multiday', 'did you mean multi-day?'],

@@ -1,5 +1,6 @@
 /** The settings. This table is the only place that knows a variable's name, its default and what it may be. */
 import { PRESET_NAMES, type PresetName } from '../policy/index.ts';
+import { parseAge } from './age.ts';
 import {
   bearerToken,
   hostName,
@@ -43,6 +44,10 @@ export interface Config {
   readonly maxInFlight: number;
   readonly endpointMaxInFlight: number;
   readonly bodyLimitBytes: number;
+  /** `parseAge` reads it; for ever without it. */
+  readonly deadLetterKeep: string | undefined;
+  /** A folder. */
+  readonly deadLetterArchive: string | undefined;
 }
 
 export interface Setting<T> {
@@ -174,5 +179,20 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: 2_097_152,
     doc: 'Largest request body that the API takes; 1024 to 67108864.',
     parse: wholeNumber(1024, 67_108_864),
+  },
+  deadLetterKeep: {
+    env: 'POSTHORN_DEAD_LETTER_KEEP',
+    fallback: undefined,
+    doc: 'How long dead letters are kept after they died: 48h, 90d, 12w. Without it, for ever.',
+    parse(text) {
+      const parsed = parseAge(text);
+      return 'refused' in parsed ? parsed : { value: text };
+    },
+  },
+  deadLetterArchive: {
+    env: 'POSTHORN_DEAD_LETTER_ARCHIVE',
+    fallback: undefined,
+    doc: 'Folder for files of JSON lines that dead letters are written to before they are deleted. Without it, none.',
+    parse: (text) => ({ value: text }),
   },
 };

@@ -74,7 +74,7 @@ export function restoreCommand(terminal: Terminal): Command {
 
 /** On disk before anything is deleted. */
 async function write(file: FileHandle, lines: readonly string[]): Promise<void> {
-  await file.write(`${lines.join('\n')}\n`);
+  await file.appendFile(`${lines.join('\n')}\n`);
   await file.sync();
 }
 

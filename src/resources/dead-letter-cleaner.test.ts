@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createIds } from '../ids.ts';
+import type { Store } from '../store/index.ts';
+import { openSqliteStore } from '../store/sqlite/index.ts';
+import { createManualClock, type ManualClock } from '../testing/manual-clock.ts';
+import { createArchive } from './dead-letter-archive.ts';
+import { createDeadLetterCleaner } from './dead-letter-cleaner.ts';
+
+const DAY_MS = 86_400_000;
+const T0 = Date.parse('2026-01-01T00:00:00Z');
+
+let clock: ManualClock;
+let store: Store;
+let folder: string;
+let epoch = 0;
+let ids: ReturnType<typeof createIds>;
+
+beforeEach(async () => {
+  clock = createManualClock(T0);
+  ids = createIds(() => clock.now());
+  store = await openSqliteStore({ path: ':memory:', thread: false });
+  folder = mkdtempSync(join(tmpdir(), 'posthorn-cleaner-'));
+  epoch = (await store.join({ now: T0, leaseMs: 1000 * DAY_MS, name: 'test' })).epoch;
+  const times = { createdAt: T0, updatedAt: T0 };
+  await store.insert({ kind: 'application', record: { id: 'app_1', name: 'A', metadata: {}, ...times } });
+  const record = {
+    id: 'ep_1',
+    applicationId: 'app_1',
+    url: 'http://127.0.0.1/',
+    description: '',
+    version: 1,
+    ...times,
+  };
+  await store.insert({ kind: 'endpoint', record: { ...record, metadata: {}, headers: {}, secrets: [] } });
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** So many that are accepted and die now. */
+async function letDie(count: number): Promise<string[]> {
+  const now = clock.now();
+  const { fanoutRevision = 0 } = (await store.get({ kind: 'application', idOrName: 'app_1' })) ?? {};
+  const items = Array.from({ length: count }, () => ({
+    message: {
+      id: ids.next('msg'),
+      applicationId: 'app_1',
+      eventType: 'e',
+      payload: new Uint8Array(2),
+      createdAt: now,
+    },
+    fanoutRevision,
+    deliveries: [{ id: ids.next('dlv'), destinationId: 'ep_1', state: 'leased' as const }],
+  }));
+  await store.accept({ epoch, now, items });
+  const attempts = items.map(({ message, deliveries: [delivery] }) => ({
+    attempt: {
+      ...{ id: ids.next('atmpt'), deliveryId: delivery?.id ?? '', messageId: message.id, applicationId: 'app_1' },
+      ...{ destinationId: 'ep_1', eventType: 'e', number: 1, trigger: 'scheduled' as const, url: 'http://127.0.0.1/' },
+      ...{ startedAt: now, durationMs: 0, status: 404, response: '', responseTruncated: false },
+      decision: { kind: 'dead' as const, cause: 'rejected' as const, reason: '404' },
+    },
+    scheduleAttempts: 1,
+    firstAttemptAt: now,
+  }));
+  await store.record({ epoch, now, items: attempts });
+  return items.map(({ deliveries: [delivery] }) => delivery?.id ?? '');
+}
+
+const deadCount = async () => (await store.counts({ most: 10_000 })).dead;
+
+describe('the clean-up of dead letters', () => {
+  it('SUB-13 deletes what died too long ago, with its message, and nothing that is younger', async () => {
+    const cleaner = createDeadLetterCleaner({ store, clock, keepMs: 30 * DAY_MS });
+    await letDie(450);
+    await clock.advance(20 * DAY_MS);
+    const young = await letDie(3);
+    expect(await cleaner.clean()).toBe(0);
+    await clock.advance(11 * DAY_MS);
+    expect(await cleaner.clean()).toBe(450);
+    expect(await deadCount()).toBe(3);
+    const left = await store.listMessages({ applicationId: 'app_1', limit: 1000, order: 'ascending' });
+    expect(left.items).toHaveLength(young.length);
+  });
+
+  it('SUB-13 writes them to a file first, from which they can be restored', async () => {
+    const cleaner = createDeadLetterCleaner({ store, clock, keepMs: DAY_MS, folder });
+    const dead = await letDie(250);
+    await clock.advance(2 * DAY_MS);
+    expect(await cleaner.clean()).toBe(250);
+    expect(readdirSync(folder)).toEqual(['dead-letters-2026-01-03.jsonl']);
+    const lines = readFileSync(join(folder, 'dead-letters-2026-01-03.jsonl'), 'utf8').trim().split('\n');
+    expect(await createArchive({ store, clock }).restore(lines)).toMatchObject({ restored: 250 });
+    expect((await store.getDelivery({ id: dead[0] ?? '' }))?.state).toBe('dead');
+  });
+
+  it('SUB-13 deletes nothing that it could not write', async () => {
+    const cleaner = createDeadLetterCleaner({ store, clock, keepMs: DAY_MS, folder: '/dev/null/archive' });
+    await letDie(1);
+    await clock.advance(2 * DAY_MS);
+    await expect(cleaner.clean()).rejects.toThrow(/ENOTDIR/);
+    expect(await deadCount()).toBe(1);
+  });
+
+  it('SUB-13 runs by itself, says what it did, and goes on after trouble', async () => {
+    const cleaned: number[] = [];
+    const troubles: unknown[] = [];
+    let broken = true;
+    const shaky: Store = {
+      ...store,
+      purge: (input) => (broken ? Promise.reject(new Error('no disk')) : store.purge(input)),
+    };
+    const cleaner = createDeadLetterCleaner({
+      store: shaky,
+      clock,
+      keepMs: DAY_MS,
+      onCleaned: (count) => cleaned.push(count),
+      onTrouble: (error) => troubles.push(error),
+    });
+    await letDie(2);
+    await clock.advance(2 * DAY_MS);
+    cleaner.start();
+    await expect.poll(() => troubles.length).toBe(1);
+    broken = false;
+    await clock.advance(10 * 60_000);
+    await expect.poll(() => cleaned).toEqual([2]);
+    await cleaner.stop();
+    await letDie(1);
+    await clock.advance(3 * DAY_MS);
+    expect(await deadCount()).toBe(1);
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * Deletes dead letters that are older than they are to be kept, a bounded chunk at a time, and writes them to a file first
+ * where a folder is named. A crash between the two leaves them in both: an archive is restored by id, so that does no harm.
+ */
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, Timer } from '../clock.ts';
+import type { Delivery } from '../model/index.ts';
+import type { Store } from '../store/index.ts';
+import { toArchiveLine } from './archive-line.ts';
+import { readWhole } from './dead-letter-archive.ts';
+
+export interface CleanerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly keepMs: number;
+  /** Where archives go; without it what is old is deleted alone. */
+  readonly folder?: string;
+  /** Ends the file's name, so that two nodes with one folder do not write into each other's lines. */
+  readonly fileSuffix?: string;
+  readonly onCleaned?: (count: number) => void;
+  readonly onTrouble?: (error: unknown) => void;
+}
+
+export interface DeadLetterCleaner {
+  start(): void;
+  /** Resolves when a pass that is under way has ended. */
+  stop(): Promise<void>;
+  /** Everything that is too old now; the number that was deleted. */
+  clean(): Promise<number>;
+}
+
+const EVERY_MS = 10 * 60_000;
+const CHUNK = 200;
+
+export function createDeadLetterCleaner(options: CleanerOptions): DeadLetterCleaner {
+  const { store, clock, keepMs, onCleaned = () => {}, onTrouble = () => {} } = options;
+  let timer: Timer | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  /**
+   * Ids rise with the time of creation, and nothing dies before it is created: the first that is too young ends the walk,
+   * so that a pass with nothing to do reads next to nothing.
+   */
+  async function clean(): Promise<number> {
+    const diedBefore = clock.now() - keepMs;
+    let count = 0;
+    let key: string | undefined;
+    while (!stopped) {
+      const page = await store.listDeliveries({
+        states: ['dead'],
+        limit: CHUNK,
+        order: 'ascending',
+        ...(key !== undefined && { cursor: { key, direction: 'forward' as const } }),
+      });
+      const old = page.items.filter(({ deadAt = Number.POSITIVE_INFINITY }) => deadAt < diedBefore);
+      if (old.length > 0) count += await remove(old);
+      const last = page.items.at(-1);
+      if (page.done || last === undefined || last.createdAt >= diedBefore) break;
+      key = last.id;
+    }
+    if (count > 0) onCleaned(count);
+    return count;
+  }
+
+  async function remove(old: readonly Delivery[]): Promise<number> {
+    if (options.folder !== undefined) await write(options.folder, old);
+    return (await store.purge({ ids: old.map(({ id }) => id) })).ids.length;
+  }
+
+  async function write(folder: string, old: readonly Delivery[]): Promise<void> {
+    const whole = await Promise.all(old.map((delivery) => readWhole(store, delivery)));
+    const lines = whole.flatMap((each) => (each === undefined ? [] : [`${toArchiveLine(each)}\n`]));
+    const day = new Date(clock.now()).toISOString().slice(0, 10);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const file = await open(join(folder, `dead-letters-${day}${options.fileSuffix ?? ''}.jsonl`), 'a', 0o600);
+    try {
+      await file.appendFile(lines.join(''));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  function pass(): void {
+    running = clean()
+      .then(() => {}, onTrouble)
+      .finally(() => {
+        if (!stopped) timer = clock.after(EVERY_MS, pass);
+      });
+  }
+
+  return {
+    start: pass,
+    async stop() {
+      stopped = true;
+      timer?.cancel();
+      await running;
+    },
+    clean,
+  };
+}
