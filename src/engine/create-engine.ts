@@ -11,6 +11,7 @@ import { Acceptor } from './accept.ts';
 import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
 import { Directory, type Target } from './directory.ts';
+import { doubtingStore } from './doubting-store.ts';
 import type { Engine, EngineEvent } from './engine.ts';
 import { type Handlers, isHandler, NO_HANDLERS, type Received } from './handling.ts';
 import type { Job, JobEnd } from './lane.ts';
@@ -51,7 +52,8 @@ const DEFAULT_GRACE_MS = 20_000;
 /** At a stop, how long a queue may take to hear how its jobs ended. */
 const DISPATCH_GRACE_MS = 2000;
 
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine(given: EngineOptions): Engine {
+  const options = { ...given, store: doubtingStore(given.store, () => lease.doubt()) };
   const { store, clock, dispatch = byStore, handlers = NO_HANDLERS, takesWork = true } = options;
   const maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
   const listeners = new Set<(event: EngineEvent) => void>();

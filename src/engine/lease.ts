@@ -23,6 +23,7 @@ export class Lease {
   #epoch: number | undefined;
   #timer: Timer | undefined;
   #rejoining: Promise<void> | undefined;
+  #isDoubtful = false;
   #stopped = false;
 
   constructor(options: LeaseOptions) {
@@ -50,6 +51,14 @@ export class Lease {
       });
   }
 
+  /**
+   * An operation that leases got no answer: it may have leased what nobody here knows of. Under a new epoch, from the
+   * next beat on, the old one runs out and all that is left in it is taken over.
+   */
+  doubt(): void {
+    this.#isDoubtful = true;
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -59,8 +68,15 @@ export class Lease {
 
   async #join(): Promise<void> {
     const { store, clock, nodeName, leaseMs } = this.#options;
-    const { epoch } = await store.join({ now: clock.now(), leaseMs, name: nodeName });
-    this.#epoch = epoch;
+    const wasDoubtful = this.#isDoubtful;
+    this.#isDoubtful = false;
+    try {
+      const { epoch } = await store.join({ now: clock.now(), leaseMs, name: nodeName });
+      this.#epoch = epoch;
+    } catch (error) {
+      this.#isDoubtful ||= wasDoubtful;
+      throw error;
+    }
   }
 
   #schedule(): void {
@@ -72,6 +88,12 @@ export class Lease {
 
   async #beat(): Promise<void> {
     const { store, clock, leaseMs, onTrouble } = this.#options;
+    if (this.#isDoubtful) {
+      this.fenced();
+      await this.#rejoining;
+      this.#options.onBeat();
+      return;
+    }
     try {
       const state = await store.heartbeat({ epoch: this.epoch, now: clock.now(), leaseMs });
       if (state === 'fenced') this.fenced();
