@@ -12,17 +12,17 @@ const SMALL: Omit<NeighboursOptions, 'bad'> = {
   maxInFlight: 224,
   laneCeiling: 16,
   deliveriesPerSecond: 400,
-  seconds: 15,
+  seconds: 8,
   flooders: 5,
-  floodEach: 2000,
+  floodEach: 1000,
 };
-const TINY = { ...SMALL, lanes: 500, seconds: 3, floodEach: 300, bad: true };
+const TINY = { ...SMALL, lanes: 500, seconds: 2, floodEach: 200, bad: true };
 const OVERLOAD: Omit<OverloadOptions, 'floodEach'> = {
   seed: 1,
-  lanes: 500,
+  lanes: 300,
   maxInFlight: 64,
   laneCeiling: 16,
-  flooders: 20,
+  flooders: 10,
 };
 
 describe('bad neighbours', () => {
@@ -36,8 +36,8 @@ describe('bad neighbours', () => {
   it('ALL-03 dead, slow and flooding endpoints leave the p99 of healthy ones within twice of what it is alone', () => {
     const before = percentiles(alone.latenciesMs.healthy);
     const after = percentiles(together.latenciesMs.healthy);
-    expect(before.count).toBeGreaterThan(5000);
-    expect(after.count).toBeGreaterThan(5000);
+    expect(before.count).toBeGreaterThan(2000);
+    expect(after.count).toBeGreaterThan(2000);
     expect(after.p99).toBeLessThanOrEqual(2 * before.p99);
   });
 
@@ -55,7 +55,7 @@ describe('bad neighbours', () => {
 describe('overload', () => {
   it('the wait of a lane depends on how many lanes have due work, not on how much they have', async () => {
     const few = await runOverload({ ...OVERLOAD, floodEach: 30 });
-    const many = await runOverload({ ...OVERLOAD, floodEach: 300 });
+    const many = await runOverload({ ...OVERLOAD, floodEach: 200 });
     expect([...few.violations, ...many.violations]).toEqual([]);
     expect(many.waitMs.count).toBe(OVERLOAD.lanes);
     expect(many.waitMs.max).toBeLessThanOrEqual(1.1 * few.waitMs.max);
@@ -98,7 +98,7 @@ describe('a planted bug is seen', () => {
   it('a claim in the order of due times over all lanes', async () => {
     const plant = claimInOneQueue(OVERLOAD.maxInFlight);
     const few = await runOverload({ ...OVERLOAD, floodEach: 30, plant });
-    const many = await runOverload({ ...OVERLOAD, floodEach: 300, plant: claimInOneQueue(OVERLOAD.maxInFlight) });
+    const many = await runOverload({ ...OVERLOAD, floodEach: 200, plant: claimInOneQueue(OVERLOAD.maxInFlight) });
     expect(many.waitMs.max).toBeGreaterThan(3 * few.waitMs.max);
   }, 60_000);
 });

@@ -1,4 +1,5 @@
 /** `npm run simulate`: the long form of the simulation. */
+import { runFaults } from './faults.ts';
 import { type NeighboursOptions, type NeighboursResult, runNeighbours } from './neighbours.ts';
 import { HELP, readOptions, type SimulateOptions } from './options.ts';
 import { runOverload } from './overload.ts';
@@ -17,7 +18,20 @@ const OVERLOAD_FLOODS = [100, 1000];
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (options === undefined) process.stdout.write(HELP);
-  else process.exitCode = (await fairness(options)) ? 0 : 1;
+  else process.exitCode = (await (options.seeds > 0 ? faults(options) : fairness(options))) ? 0 : 1;
+}
+
+async function faults({ seed, seeds }: SimulateOptions): Promise<boolean> {
+  let broken = 0;
+  for (let each = seed; each < seed + seeds; each++) {
+    const { violations } = await runFaults(each);
+    progress('faults')(`seed ${each}, ${broken} broken`);
+    if (violations.length === 0) continue;
+    broken += 1;
+    say(`seed ${each}: ${violations.slice(0, 5).join('; ')}`);
+  }
+  progress('')('');
+  return verdicts([[`${seeds} seeds of faults from ${seed} on, ${broken} of them broken`, broken === 0]]);
 }
 
 async function fairness({ lanes, seconds, seed }: SimulateOptions): Promise<boolean> {

@@ -32,10 +32,11 @@ const DEAD_SHARE = 0.01;
 const SLOW_SHARE = 0.05;
 const MOST_DRAIN_MS = 600_000;
 /**
- * A delivery waits for the commit under way and then its own, three times at most: accept, claim (when its lane was
- * busy) and record. Nothing else stands between accept and delivered but the answer itself.
+ * A delivery waits for the commit under way and then its own, five times at most: two reads when its application is not
+ * in memory, accept, claim (when its lane was busy) and record. Nothing else stands between accept and delivered but the
+ * answer itself.
  */
-const COMMITS = 6;
+const COMMITS = 10;
 
 export async function runNeighbours(options: NeighboursOptions): Promise<NeighboursResult> {
   const { bad } = options;

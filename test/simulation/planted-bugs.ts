@@ -53,3 +53,8 @@ export function claimRepeatsOne(store: Store): Store {
     },
   };
 }
+
+/** Leases, and hands nothing out. */
+export function claimLosesAll(store: Store): Store {
+  return { ...store, claim: async (input) => ({ ...(await store.claim(input)), deliveries: [] }) };
+}

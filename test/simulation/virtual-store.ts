@@ -12,8 +12,8 @@ export interface VirtualStore {
 }
 
 const COMMIT_MS = 2;
-/** 20,000 rows a second. */
-const ROW_MS = 0.05;
+/** 40,000 rows a second: about what SQLite does on a file. */
+const ROW_MS = 0.025;
 
 interface Waiting {
   readonly input: unknown;

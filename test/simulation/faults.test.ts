@@ -1,0 +1,28 @@
+/** Seeded faults, in their small form. `npm run simulate -- --seeds 1000` runs more of them. */
+import { describe, expect, it } from 'vitest';
+import { runFaults } from './faults.ts';
+import { claimLosesAll } from './planted-bugs.ts';
+
+const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1);
+
+describe('a store in trouble and stalled nodes', () => {
+  it('ALL-01 ALL-02 BUD-07 lose nothing that was accepted, fence what was lost, and let every delivery end', async () => {
+    let troubles = 0;
+    for (const seed of SEEDS) {
+      const run = await runFaults(seed);
+      expect({ seed, violations: run.violations }).toEqual({ seed, violations: [] });
+      expect(run.accepted).toBeGreaterThan(0);
+      troubles += run.troubles;
+    }
+    expect(troubles).toBeGreaterThan(SEEDS.length);
+  }, 120_000);
+
+  it('the same seed gives the same run', async () => {
+    expect(await runFaults(1)).toEqual(await runFaults(1));
+  }, 60_000);
+
+  it('a planted bug is seen: a claim that forgets what it leased', async () => {
+    const { violations } = await runFaults(1, claimLosesAll);
+    expect(violations.some((each) => each.startsWith('never ended'))).toBe(true);
+  }, 60_000);
+});
