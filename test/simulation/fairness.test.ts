@@ -5,7 +5,7 @@ import { type OverloadOptions, runOverload } from './overload.ts';
 import { percentiles } from './percentiles.ts';
 import { claimInOneQueue, claimLosesOne, claimRepeatsOne } from './planted-bugs.ts';
 
-/** As loaded as 100,000 lanes with 2,000 deliveries a second are on a node with 1,024 slots. */
+/** Enough slots for the claim to hold: with 128 the p99 was 2.06 times that of alone. At 100,000 lanes it does not hold yet. */
 const SMALL: Omit<NeighboursOptions, 'bad'> = {
   seed: 1,
   lanes: 2000,
