@@ -14,14 +14,14 @@ const LOCK_NAMED = statement(
   'SELECT destination_id FROM lanes WHERE destination_id = ANY($1::text[]) ORDER BY destination_id FOR UPDATE',
 );
 // A lane that another node is looking at is left to it.
-const LOCK_DUE = statement(
+export const LOCK_DUE = statement(
   'claim_lock_due',
   `SELECT destination_id FROM lanes
   WHERE due_at IS NOT NULL AND parked_by IS NULL AND due_at <= $1 AND destination_id <> ALL($2::text[])
     AND ${mine('$4')}
   ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED`,
 );
-const LEASE_DUE = statement(
+export const LEASE_DUE = statement(
   'claim_lease_due',
   `WITH due AS MATERIALIZED (
     SELECT d.id
@@ -39,7 +39,7 @@ const LEASE_DUE = statement(
   SELECT leased.*, m.payload FROM leased JOIN messages m ON m.id = leased.message_id`,
 );
 // A stopped lane is closed. One with more due work is parked: its node asks for it by name.
-const SETTLE_LANES = statement(
+export const SETTLE_LANES = statement(
   'claim_settle_lanes',
   `UPDATE lanes SET due_at = next.due_at, parked_by = CASE WHEN next.due_at <= $2 THEN $1::bigint END
   FROM unnest($3::text[]) AS lane (destination_id)
