@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/index.ts';
 import { presets } from '../../policy/index.ts';
 import { createQueueRig, type QueueRig, type QueueRigOptions, STORES } from '../../testing/queue-rig.ts';
 import { type ScriptedReceiver, startReceiver } from '../../testing/scripted-receiver.ts';
-import { startRedisCluster } from '../../testing/servers.ts';
+import { type RedisCluster, startRedisCluster } from '../../testing/servers.ts';
 import { inspectRedis } from './index.ts';
 
 const SOON = { timeout: 15_000 };
@@ -13,6 +13,7 @@ const SOON = { timeout: 15_000 };
 describe.each(STORES)('on %s', (_, openStore) => {
   let rig: QueueRig;
   let receiver: ScriptedReceiver;
+  let cluster: RedisCluster | undefined;
   const setUp = async (options: QueueRigOptions = {}) => {
     rig = await createQueueRig(openStore, { policy: presets.quick.policy, ...options });
   };
@@ -24,6 +25,8 @@ describe.each(STORES)('on %s', (_, openStore) => {
   afterEach(async () => {
     await rig.close();
     await receiver.close();
+    await cluster?.stop();
+    cluster = undefined;
   });
 
   /** Counts the attempts that a node records. */
@@ -125,25 +128,35 @@ describe.each(STORES)('on %s', (_, openStore) => {
     await receiver.arrived(10);
   });
 
+  it('BUD-07 what a dead node had in flight comes back through the queue', async () => {
+    await setUp();
+    await rig.endpoint(receiver.url);
+    receiver.answer(() => {}, 200);
+    const { message } = await rig.publish();
+    await receiver.arrived(1);
+    await rig.node({ leaseMs: 400 });
+    // As if its process had ended: its lease is over, and its request is never heard of again.
+    await rig.store.leave({ epoch: 1 });
+    await receiver.arrived(2);
+    await expect.poll(async () => (await rig.delivery(message.id)).state, SOON).toBe('delivered');
+    const { id } = await rig.delivery(message.id);
+    // Whoever was faster than this job, it was there to be taken.
+    await expect.poll(async () => (await rig.queue.getJob(`${id}-1`))?.data.deliveryId, SOON).toBe(id);
+  });
+
   it('BUL-02 works on a Redis Cluster of three nodes', async () => {
-    const cluster = await startRedisCluster();
-    try {
-      const url = `redis://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
-      const parsed = parseRedisUrl(url);
-      if ('refused' in parsed) throw new Error(parsed.refused);
-      expect(await inspectRedis(parsed.value)).toMatchObject({ evictionPolicy: 'noeviction', appendsToDisk: false });
-      await setUp({ url });
-      await rig.endpoint(receiver.url);
-      receiver.answer(500, 200);
-      await Promise.all(Array.from({ length: 30 }, (_each, n) => rig.publish({ n })));
-      await receiver.arrived(31);
-      await expect.poll(() => rig.queue.getJobCounts(), SOON).toMatchObject({ waiting: 0, active: 0, delayed: 0 });
-      expect(await rig.queue.getCompletedCount()).toBeGreaterThanOrEqual(30);
-      expect(rig.trouble()).toEqual([]);
-      await rig.engine.stop(0);
-      await rig.close();
-    } finally {
-      await cluster.stop();
-    }
+    cluster = await startRedisCluster();
+    const url = `redis://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    const parsed = parseRedisUrl(url);
+    if ('refused' in parsed) throw new Error(parsed.refused);
+    expect(await inspectRedis(parsed.value)).toMatchObject({ evictionPolicy: 'noeviction', appendsToDisk: false });
+    await setUp({ url });
+    await rig.endpoint(receiver.url);
+    receiver.answer(500, 200);
+    await Promise.all(Array.from({ length: 30 }, (_each, n) => rig.publish({ n })));
+    await receiver.arrived(31);
+    await expect.poll(() => rig.queue.getJobCounts(), SOON).toMatchObject({ waiting: 0, active: 0, delayed: 0 });
+    expect(await rig.queue.getCompletedCount()).toBeGreaterThanOrEqual(30);
+    expect(rig.trouble()).toEqual([]);
   });
 });
