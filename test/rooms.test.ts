@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['fastify'],
   },
   api: {
-    rooms: ['resources', 'model', 'policy', ...FOUNDATION],
+    rooms: ['resources', 'inbound', 'model', 'policy', ...FOUNDATION],
     types: ['engine', 'store'],
     packages: ['fastify', '@fastify/swagger', '@fastify/type-provider-typebox', 'typebox', 'ajv', 'ajv-formats'],
   },

@@ -2,6 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Clock } from '../clock.ts';
+import type { Receiver } from '../inbound/index.ts';
 import type { Token } from '../model/index.ts';
 import type { Resources } from '../resources/index.ts';
 import type { Store } from '../store/index.ts';
@@ -12,6 +13,8 @@ export interface Served {
   readonly resources: Resources;
   readonly store: Pick<Store, 'recall' | 'counts'>;
   readonly clock: Clock;
+  /** What takes webhooks in at /in/{source}; without it there is no such path. */
+  readonly receiver?: Receiver;
 }
 
 export type Api = FastifyInstance<

@@ -35,6 +35,7 @@ describe('the server', () => {
       expect(answer.json()).toEqual({
         status: 'ok',
         pending: 0,
+        retrying: 0,
         leased: 0,
         held: 0,
         dead: 0,

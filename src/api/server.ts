@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { invalid } from '../errors.ts';
+import { receivingRoute } from '../inbound/index.ts';
 import type { Served } from './api.ts';
 import { requireToken } from './auth.ts';
 import { answerClientError } from './client-error.ts';
@@ -10,7 +11,7 @@ import { readJsonBodies } from './json-body.ts';
 import { answerUnknownRoutes } from './not-found.ts';
 import { describeApi } from './openapi.ts';
 import { openRoutes } from './routes/health.ts';
-import { ownRoutes, svixRoutes } from './routes/index.ts';
+import { ingestRoutes, ownRoutes, svixRoutes } from './routes/index.ts';
 import { refuseUnknownParameters } from './unknown-names.ts';
 import { createValidatorCompiler } from './validation.ts';
 
@@ -56,18 +57,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
     openRoutes(open.withTypeProvider<TypeBoxTypeProvider>(), options);
   });
   if (options.healthOnly) return server;
+  const { receiver } = options;
+  if (receiver !== undefined) {
+    server.register(async (open) => {
+      receivingRoute(open, receiver, '/in/:source', ({ source = '' }) => source);
+    });
+  }
   server.register(
     async (api) => {
-      requireToken(api, options.resources);
-      keepIdempotency(api, options);
-      api.addHook('preValidation', (request, _, done) => {
-        if (request.body === undefined && request.routeOptions.config.needsBody) {
-          return done(invalid(['body'], 'is required, as a JSON object', 'value_error.missing'));
-        }
-        // Without a body, "name is required" says more than "the body must be an object".
-        if (request.body === undefined && request.method !== 'GET') request.body = {};
-        done();
-      });
+      beginApi(api, options);
       for (const register of svixRoutes) register(api.withTypeProvider<TypeBoxTypeProvider>(), options);
       api.register(async (own) => {
         own.addHook('preValidation', refuseUnknownParameters);
@@ -76,5 +74,26 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     { prefix: '/api/v1' },
   );
+  server.register(
+    async (api) => {
+      beginApi(api, options);
+      for (const register of ingestRoutes) register(api.withTypeProvider<TypeBoxTypeProvider>(), options);
+    },
+    { prefix: '/ingest/api/v1' },
+  );
   return server;
+}
+
+/** What every route has that needs a token. */
+function beginApi(api: FastifyInstance, options: ServerOptions): void {
+  requireToken(api, options.resources);
+  keepIdempotency(api, options);
+  api.addHook('preValidation', (request, _, done) => {
+    if (request.body === undefined && request.routeOptions.config.needsBody) {
+      return done(invalid(['body'], 'is required, as a JSON object', 'value_error.missing'));
+    }
+    // Without a body, "name is required" says more than "the body must be an object".
+    if (request.body === undefined && request.method !== 'GET') request.body = {};
+    done();
+  });
 }

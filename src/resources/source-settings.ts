@@ -52,8 +52,9 @@ function withoutAliases(provider: Provider, given: ProviderSettings): ProviderSe
   }
   const { secret, ...rest } = given;
   if (secret === undefined || 'secret' in provider.settings) return given;
-  const [name, another] = Object.entries(provider.settings).flatMap(([key, spec]) => (spec.secret ? [key] : []));
-  if (name === undefined || another !== undefined || name in rest) return given;
+  const open = Object.entries(provider.settings).filter(([key, spec]) => spec.secret && !(key in rest));
+  const [name] = (open.length > 1 ? open.filter(([, spec]) => spec.required) : open).map(([key]) => key);
+  if (name === undefined) return given;
   return { ...rest, [name]: secret };
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Api, Served } from '../api.ts';
-import { ErrorOut } from '../contract.ts';
-import { timeOrNull } from '../wire.ts';
+import { ErrorOut, Nullable } from '../contract.ts';
+import { time, timeOrNull } from '../wire.ts';
 
 const tags = ['Health'];
 /** Enough to see trouble, and cheap to count. */
@@ -9,14 +9,26 @@ const MOST_COUNTED = 10_000;
 const HealthOut = Type.Object({
   status: Type.String(),
   pending: Type.Integer(),
+  retrying: Type.Integer({ description: 'Of the pending ones, those that have been tried before.' }),
   leased: Type.Integer(),
   held: Type.Integer(),
   dead: Type.Integer(),
   oldestDueAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
 
+/** A few dead letters want a person's look, and so does a queue of retries that grows. */
+const DEGRADED = { deadLetters: 5, retries: 100 };
+const WebhookHealthOut = Type.Object({
+  status: Type.String(),
+  webhooks: Type.Object({
+    pending_retries: Nullable(Type.Integer()),
+    dlq_items: Nullable(Type.Integer()),
+    timestamp: Type.String({ format: 'date-time' }),
+  }),
+});
+
 /** What needs no token: whether the server lives, and what it can do. */
-export function openRoutes(api: Api, { store }: Served): void {
+export function openRoutes(api: Api, { store, clock }: Served): void {
   for (const prefix of ['', '/api/v1']) {
     api.get(
       `${prefix}/health`,
@@ -45,6 +57,30 @@ export function openRoutes(api: Api, { store }: Served): void {
       async (_, reply) => reply.code(204).send(null),
     );
   }
+
+  api.get(
+    '/health/webhooks',
+    {
+      schema: {
+        tags,
+        summary: 'How many events wait for a retry, and how many are dead letters',
+        security: [],
+        response: { 200: WebhookHealthOut, 503: WebhookHealthOut },
+      },
+    },
+    async (request, reply) => {
+      const timestamp = time(clock.now());
+      try {
+        const { retrying, dead } = await store.counts({ most: MOST_COUNTED });
+        const status = retrying > DEGRADED.retries || dead > DEGRADED.deadLetters ? 'degraded' : 'healthy';
+        return { status, webhooks: { pending_retries: retrying, dlq_items: dead, timestamp } };
+      } catch (error) {
+        request.log.error({ err: error }, 'the store does not answer');
+        const webhooks = { pending_retries: null, dlq_items: null, timestamp };
+        return reply.code(503).send({ status: 'unhealthy', webhooks });
+      }
+    },
+  );
 
   api.get('/', { schema: { hide: true } }, async () => ({
     name: 'Posthorn',

@@ -10,6 +10,8 @@ import { endpointControlRoutes } from './endpoint-control.ts';
 import { eventTypeRoutes } from './event-type.ts';
 import { messageRoutes } from './message.ts';
 import { policyRoutes } from './policy.ts';
+import { sourceRoutes } from './source.ts';
+import { sourceEndpointRoutes } from './source-endpoint.ts';
 import { tokenRoutes } from './token.ts';
 
 /** The routes that Svix has too, in the order of the OpenAPI file. */
@@ -31,3 +33,6 @@ export const ownRoutes: readonly RouteGroup[] = [
   policyRoutes,
   tokenRoutes,
 ];
+
+/** The routes under /ingest/api/v1, which Svix has too. */
+export const ingestRoutes: readonly RouteGroup[] = [sourceRoutes, sourceEndpointRoutes];

@@ -1,0 +1,57 @@
+/** Sources on the wire, as the Svix SDKs' `ingest` client speaks of them: `type` and `config`, and what is ours beside. */
+import { type Static, Type } from 'typebox';
+import type { Dedupe, OnUnknownEvent, Source } from '../model/index.ts';
+import { Nullable, Time } from './contract.ts';
+
+const Metadata = Type.Record(Type.String(), Type.String());
+const Config = Type.Unsafe<Readonly<Record<string, string | readonly string[] | null>>>({
+  type: 'object',
+  additionalProperties: true,
+  description: "The provider's settings; `secret` is understood where it has one secret of another name.",
+});
+const Policy = Type.Unsafe<string | object>({ type: ['string', 'object'] });
+const OnUnknown = Type.Unsafe<OnUnknownEvent>({
+  type: 'string',
+  enum: ['reject', 'ignore', 'keep'],
+  description: 'What becomes of an event that no endpoint or handler is for; keep without it.',
+});
+const DedupeBy = Type.Unsafe<Dedupe>({
+  type: 'object',
+  additionalProperties: true,
+  description: '{"by":"provider"}, {"by":"header","name":…}, {"by":"json","path":…} or {"by":"body"}.',
+});
+const ForwardAs = Type.Unsafe<Source['forwardAs']>({ type: 'string', enum: ['standard-webhooks', 'pass-through'] });
+
+export const SourcePath = Type.Object({ source: Type.String() });
+export const SourceEndpointPath = Type.Object({ source: Type.String(), endpoint: Type.String() });
+
+export const SourceIn = Type.Object({
+  name: Type.String(),
+  uid: Type.Optional(Nullable(Type.String())),
+  type: Type.String({ description: 'The provider: stripe, github, generic-hmac, …' }),
+  config: Type.Optional(Nullable(Config)),
+  metadata: Type.Optional(Metadata),
+  policy: Type.Optional(Nullable(Policy)),
+  onUnknownEvent: Type.Optional(OnUnknown),
+  dedupe: Type.Optional(DedupeBy),
+  forwardAs: Type.Optional(ForwardAs),
+});
+export type SourceIn = Static<typeof SourceIn>;
+
+export const SourceOut = Type.Object({
+  id: Type.String(),
+  uid: Nullable(Type.String()),
+  name: Type.String(),
+  type: Type.String(),
+  config: Config,
+  metadata: Metadata,
+  ingestUrl: Type.String({ description: 'Where the provider sends its webhooks.' }),
+  policy: Policy,
+  onUnknownEvent: OnUnknown,
+  dedupe: DedupeBy,
+  forwardAs: ForwardAs,
+  warning: Nullable(Type.String()),
+  createdAt: Time,
+  updatedAt: Time,
+});
+export type SourceOut = Static<typeof SourceOut>;

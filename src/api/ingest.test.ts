@@ -1,0 +1,301 @@
+/** Receiving over HTTP: the sources' API by the official SDK, the open path, and what hostile senders try there. */
+
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import Stripe from 'stripe';
+import { Svix } from 'svix';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInboundRig, type InboundRig } from '../inbound/testing/inbound-rig.ts';
+import { startReceiver } from '../testing/scripted-receiver.ts';
+import { createServer } from './server.ts';
+
+const SECRET = 'whsec_of_the_endpoint_at_stripe';
+const LIMIT = 64 * 1024;
+const stripe = new Stripe('sk_test_1');
+
+let rig: InboundRig;
+let server: FastifyInstance;
+let svix: Svix;
+let base = '';
+
+beforeEach(async () => {
+  rig = await createInboundRig({ maxBodyBytes: LIMIT });
+  const { resources, store, clock, receiver } = rig;
+  server = createServer({ resources, store, clock, receiver, logger: false });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  base = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+  const { token } = await resources.tokens.create({ name: 'test', scope: 'admin' });
+  svix = new Svix(token, { serverUrl: base });
+});
+afterEach(async () => {
+  await server.close();
+  await rig[Symbol.asyncDispose]();
+});
+
+const source = () =>
+  svix.ingest.source.create({ name: 'Stripe', uid: 'stripe', type: 'stripe', config: { secret: SECRET } });
+const event = (id = 'evt_1') => JSON.stringify({ id, object: 'event', type: 'invoice.paid', created: 1, data: {} });
+const signature = (payload: string, over: object = {}) =>
+  stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET, ...over });
+const post = (payload: string | Uint8Array, headers: Record<string, string> = {}, path = '/in/stripe') =>
+  fetch(`${base}${path}`, {
+    method: 'POST',
+    body: payload as string,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+const signedPost = (payload = event()) => post(payload, { 'stripe-signature': signature(payload) });
+
+describe("the official svix SDK's ingest client", () => {
+  it('creates, gets, lists, updates and deletes a source, and never sees its secret again', async () => {
+    const made = await source();
+    expect(made).toMatchObject({ name: 'Stripe', uid: 'stripe', type: 'stripe', ingestUrl: `${base}/in/stripe` });
+    expect(made.createdAt).toBeInstanceOf(Date);
+    expect(await svix.ingest.source.get('stripe')).toEqual(made);
+    expect((await svix.ingest.source.list()).data).toEqual([made]);
+    const config = { secret: 'whsec_another' };
+    const updated = await svix.ingest.source.update('stripe', { name: 'New', uid: 'stripe', type: 'stripe', config });
+    expect(updated).toMatchObject({ id: made.id, name: 'New' });
+    expect(JSON.stringify([made, updated])).not.toContain('whsec');
+    await svix.ingest.source.delete('stripe');
+    await expect(svix.ingest.source.get('stripe')).rejects.toMatchObject({ code: 404 });
+  });
+
+  it('keeps an endpoint of a source, and sends events on to it, signed anew', async () => {
+    await source();
+    const target = await startReceiver();
+    const made = await svix.ingest.endpoint.create('stripe', { url: target.url, uid: 'shop' });
+    expect(await svix.ingest.endpoint.get('stripe', 'shop')).toEqual(made);
+    expect((await svix.ingest.endpoint.list('stripe')).data).toEqual([made]);
+    const { key } = await svix.ingest.endpoint.getSecret('stripe', 'shop');
+    expect(key).toMatch(/^whsec_/);
+    expect((await signedPost()).status).toBe(202);
+    await target.arrived(1);
+    const { Webhook } = await import('standardwebhooks');
+    const [arrival] = target.arrivals;
+    const headers = arrival?.headers as Record<string, string>;
+    expect(new Webhook(key).verify(arrival?.body.toString() ?? '', headers)).toMatchObject({ id: 'evt_1' });
+    expect(headers['stripe-signature']).toBeUndefined();
+    await svix.ingest.endpoint.delete('stripe', 'shop');
+    await target.close();
+  });
+
+  it('takes what others call a generic webhook, and warns', async () => {
+    await svix.ingest.source.create({ name: 'Any', uid: 'any', type: 'generic-webhook' });
+    const view = await rig.resources.sources.get('any');
+    expect(view.warning).toMatch(/Anyone who knows the URL/);
+    expect((await post('{"type":"a.b","id":"1"}', {}, '/in/any')).status).toBe(202);
+  });
+
+  it.each<[string, object, string]>([
+    ['an unknown provider', { type: 'strpe', config: {} }, 'did you mean stripe'],
+    ['a missing secret', { type: 'stripe', config: {} }, 'is required'],
+  ])('says what is wrong with %s', async (_, fields, expected) => {
+    const error = await svix.ingest.source.create({ name: 'x', ...fields } as never).catch((each: unknown) => each);
+    expect(error).toMatchObject({ code: 422 });
+    expect(JSON.stringify((error as { body: unknown }).body)).toContain(expected);
+  });
+});
+
+describe('POST /in/{source}', () => {
+  it('SUB-01 PAY-01 takes a signed event without a token, by id or uid, and shows it in the API', async () => {
+    const { id } = await source();
+    expect((await signedPost()).status).toBe(202);
+    const payload = event('evt_2');
+    expect((await post(payload, { 'stripe-signature': signature(payload) }, `/in/${id}`)).status).toBe(202);
+    expect((await svix.message.list(id)).data.map(({ eventId }) => eventId).sort()).toEqual(['evt_1', 'evt_2']);
+  });
+
+  it('passes an event through with the headers that it came with, so that the receiver can verify it itself', async () => {
+    await rig.resources.sources.create({
+      name: 'Stripe',
+      uid: 'stripe',
+      provider: 'stripe',
+      settings: { secret: SECRET },
+      forwardAs: 'pass-through',
+    });
+    const target = await startReceiver();
+    await svix.ingest.endpoint.create('stripe', { url: target.url });
+    await signedPost();
+    await target.arrived(1);
+    const [arrival] = target.arrivals;
+    const header = String(arrival?.headers['stripe-signature']);
+    expect(stripe.webhooks.constructEvent(arrival?.body ?? '', header, SECRET).id).toBe('evt_1');
+    await target.close();
+  });
+
+  it('keeps no credentials of the request', async () => {
+    const settings = { key: 'k3y-0123456789', header: 'x-their-key' };
+    await rig.resources.sources.create({ name: 'K', uid: 'k', provider: 'api-key', settings });
+    const headers = { 'x-their-key': 'k3y-0123456789', authorization: 'Basic abc', cookie: 'a=b', 'x-kept': 'yes' };
+    expect((await post('{"type":"a","id":"1"}', headers, '/in/k')).status).toBe(202);
+    const [message] = await rig.messages('k');
+    expect(message?.headers).toMatchObject({ 'x-kept': 'yes' });
+    expect(JSON.stringify(message?.headers)).not.toMatch(/k3y|Basic|a=b/);
+  });
+
+  it('answers a challenge and stores nothing', async () => {
+    await svix.ingest.source.create({
+      name: 'M',
+      uid: 'm',
+      type: 'meta',
+      config: { secret: 'app', verifyToken: 'tok' },
+    });
+    const answer = await fetch(`${base}/in/m?hub.mode=subscribe&hub.verify_token=tok&hub.challenge=42`);
+    expect([answer.status, await answer.text()]).toEqual([200, '42']);
+    expect(await rig.messages('m')).toEqual([]);
+  });
+});
+
+describe('hostile senders', () => {
+  const old = { timestamp: Math.floor(Date.now() / 1000) - 3600 };
+  const future = { timestamp: Math.floor(Date.now() / 1000) + 3600 };
+  const good = event('evt_hostile');
+  const hash = 'f'.repeat(64);
+
+  it.each<[string, number, () => Promise<Response>]>([
+    ['no signature', 401, () => post(good)],
+    ['an empty signature', 401, () => post(good, { 'stripe-signature': '' })],
+    ['a signature of nothing', 401, () => post(good, { 'stripe-signature': 't=,v1=' })],
+    ['a signature without a time', 401, () => post(good, { 'stripe-signature': `v1=${hash}` })],
+    ['a signature without a version', 401, () => post(good, { 'stripe-signature': `t=1,${hash}` })],
+    ['only the old scheme', 401, () => post(good, { 'stripe-signature': signature(good).replace('v1=', 'v0=') })],
+    ['another secret', 401, () => post(good, { 'stripe-signature': signature(good, { secret: 'whsec_x' }) })],
+    ['an hour old', 401, () => post(good, { 'stripe-signature': signature(good, old) })],
+    ['an hour early', 401, () => post(good, { 'stripe-signature': signature(good, future) })],
+    ['a time that is no number', 401, () => post(good, { 'stripe-signature': `t=NaN,v1=${hash}` })],
+    ['a time beyond numbers', 401, () => post(good, { 'stripe-signature': `t=${'9'.repeat(400)},v1=${hash}` })],
+    ['a negative time', 401, () => post(good, { 'stripe-signature': `t=-1,v1=${hash}` })],
+    [
+      'upper-case hex of another body',
+      401,
+      () => post(good, { 'stripe-signature': signature(`${good} `).toUpperCase() }),
+    ],
+    ['a thousand signatures', 401, () => post(good, { 'stripe-signature': `t=1,${`v1=${hash},`.repeat(100)}` })],
+    ['one byte more', 401, () => post(`${good}\n`, { 'stripe-signature': signature(good) })],
+    ['one byte less', 401, () => post(good.slice(0, -1), { 'stripe-signature': signature(good) })],
+    ['a byte order mark', 401, () => post(`\ufeff${good}`, { 'stripe-signature': signature(good) })],
+    [
+      're-serialised JSON',
+      401,
+      () => post(JSON.stringify(JSON.parse(good), null, 1), { 'stripe-signature': signature(good) }),
+    ],
+    ['an empty body', 401, () => post('', { 'stripe-signature': signature(good) })],
+    ['a signed empty body', 400, () => post('', { 'stripe-signature': signature('') })],
+    ['signed text that is no JSON', 400, () => post('hello', { 'stripe-signature': signature('hello') })],
+    ['a signed list', 400, () => post('[1]', { 'stripe-signature': signature('[1]') })],
+    ['a signed null', 400, () => post('null', { 'stripe-signature': signature('null') })],
+    ['no type', 400, () => signedPost('{"id":"evt_1"}')],
+    ['a type that is no text', 400, () => signedPost('{"id":"evt_1","type":{"a":1}}')],
+    ['a type without an end', 400, () => signedPost(`{"id":"evt_1","type":"${'a'.repeat(5000)}"}`)],
+    ['an id with line breaks', 400, () => signedPost('{"id":"evt\\n1","type":"a"}')],
+    ['an id without an end', 400, () => signedPost(`{"id":"${'a'.repeat(5000)}","type":"a"}`)],
+    ['an id that is an object', 400, () => signedPost('{"id":{"a":1},"type":"a"}')],
+    ['a body beyond the limit', 413, () => signedPost('a'.repeat(LIMIT + 1))],
+    ['a compressed body', 415, () => post(good, { 'stripe-signature': signature(good), 'content-encoding': 'gzip' })],
+    ['an unknown source', 404, () => post(good, {}, '/in/nobody')],
+    ['a path upwards', 404, () => post(good, {}, '/in/..%2f..%2fapi%2fv1%2fapp')],
+    ['an endless name', 404, () => post(good, {}, `/in/${'a'.repeat(900)}`)],
+    ['a name of SQL', 404, () => post(good, {}, "/in/x'%20OR%20'1'='1")],
+    ['a GET', 405, () => fetch(`${base}/in/stripe`)],
+    ['a PUT', 405, () => fetch(`${base}/in/stripe`, { method: 'PUT', body: good })],
+    ['a DELETE', 405, () => fetch(`${base}/in/stripe`, { method: 'DELETE' })],
+  ])('%s gets %i and is not stored', async (_, status, attack) => {
+    await source();
+    const answer = await attack();
+    expect(answer.status).toBe(status);
+    const body = await answer.text();
+    expect(JSON.parse(body)).toMatchObject({ code: expect.any(String), detail: expect.any(String) });
+    expect(body).not.toContain(SECRET);
+    expect(await rig.messages('stripe')).toEqual([]);
+    // What only the framework saw needs no line: it says nothing about a source.
+    if (status === 401 || status === 400) expect(rig.log.some(({ level }) => level === 'warn')).toBe(true);
+  });
+
+  it.each<[string, string]>([
+    [
+      'the signature twice',
+      `stripe-signature: t=1,v1=${hash}\r\nstripe-signature: t=1,v1=${hash}\r\ncontent-length: 2\r\n\r\n{}`,
+    ],
+    ['two lengths', 'content-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
+    ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'],
+    ['a flood of headers', `${'x-a: b\r\n'.repeat(3000)}content-length: 2\r\n\r\n{}`],
+    ['a NUL in a header', 'stripe-signature: t=1\0\r\ncontent-length: 2\r\n\r\n{}'],
+  ])('%s is refused', async (_, rest) => {
+    await source();
+    const status = await raw(`POST /in/stripe HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${rest}`);
+    expect(status).toMatch(/^HTTP\/1\.1 4\d\d/);
+    expect(await rig.messages('stripe')).toEqual([]);
+  });
+
+  it('a body that is cut off is not stored', async () => {
+    await source();
+    const payload = event();
+    const head = `POST /in/stripe HTTP/1.1\r\nhost: x\r\nstripe-signature: ${signature(payload)}\r\n`;
+    const socket = connect(Number(new URL(base).port), '127.0.0.1');
+    await new Promise<void>((resolve) => {
+      socket.write(
+        `${head}content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload.slice(0, 9)}`,
+        () => {
+          socket.destroy();
+          resolve();
+        },
+      );
+    });
+    expect((await signedPost(event('evt_after'))).status).toBe(202);
+    expect((await rig.messages('stripe')).map(({ eventId }) => eventId)).toEqual(['evt_after']);
+  });
+
+  it('SUB-02 a replay within the tolerance is answered 2xx and changes nothing', async () => {
+    await source();
+    const payload = event();
+    const headers = { 'stripe-signature': signature(payload) };
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await post(payload, headers)).status);
+    expect(statuses).toEqual([202, 200, 200]);
+    expect(await rig.messages('stripe')).toHaveLength(1);
+  });
+});
+
+describe('GET /health/webhooks', () => {
+  it('SUB-07 tells how many wait for a retry and how many are dead', async () => {
+    const source = rig.source('stripe', { secret: SECRET }).on('*', (_, { eventId }) => {
+      throw Object.assign(new Error('x'), eventId === 'evt_1' ? { name: 'ZodError' } : { code: 'ECONNREFUSED' });
+    });
+    await source.ready();
+    await signedPost(event('evt_1'));
+    await signedPost(event('evt_2'));
+    await rig.attempts(2);
+    const answer = await fetch(`${base}/health/webhooks`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      status: 'healthy',
+      webhooks: { pending_retries: 1, dlq_items: 1, timestamp: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+  });
+
+  it('SUB-07 says degraded with more than five dead letters, and unhealthy without a store', async () => {
+    const source = rig
+      .source('stripe', { secret: SECRET })
+      .on('*', () => Promise.reject(Object.assign(new Error('x'), { name: 'ZodError' })));
+    await source.ready();
+    for (let i = 0; i < 6; i++) await signedPost(event(`evt_${i}`));
+    await rig.attempts(6);
+    expect(await (await fetch(`${base}/health/webhooks`)).json()).toMatchObject({ status: 'degraded' });
+    await rig.engine.stop(0);
+    await rig.store.close();
+    const answer = await fetch(`${base}/health/webhooks`);
+    expect([answer.status, ((await answer.json()) as { status: string }).status]).toEqual([503, 'unhealthy']);
+  });
+});
+
+function raw(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(base).port), '127.0.0.1', () => socket.write(request));
+    socket.once('data', (chunk) => {
+      resolve(chunk.toString('latin1'));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}

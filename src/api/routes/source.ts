@@ -1,0 +1,132 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { SourceInput, SourceView } from '../../resources/index.ts';
+import type { RouteGroup } from '../api.ts';
+import { ListOf, OrderedPageQuery } from '../contract.ts';
+import { SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
+import { remembering } from '../idempotency.ts';
+import { listOut, time } from '../wire.ts';
+
+const tags = ['Source'];
+
+/** Providers that sign as Svix does, and what Svix calls a sender without a signature. */
+const PROVIDER_OF: Readonly<Record<string, string>> = {
+  'generic-webhook': 'none',
+  ...Object.fromEntries(
+    'beehiiv brex guesty incident-io lithic nash open-ai pleo psi-fi render replicate safebase sardine stych'
+      .split(' ')
+      .map((type) => [type, 'svix']),
+  ),
+};
+
+export const sourceRoutes: RouteGroup = (api, { resources: { sources } }) => {
+  api.get(
+    '/source',
+    {
+      schema: {
+        tags,
+        operationId: 'v1.ingest.source.list',
+        summary: 'List sources, oldest first',
+        querystring: Type.Object(OrderedPageQuery),
+        response: { 200: ListOf(SourceOut) },
+      },
+    },
+    async (request) => listOut(await sources.list(request.query), (source) => sourceOut(request, source)),
+  );
+
+  api.post(
+    '/source',
+    {
+      schema: {
+        tags,
+        operationId: 'v1.ingest.source.create',
+        summary: 'Create a source: where webhooks of others come in',
+        body: SourceIn,
+        response: { 201: SourceOut },
+      },
+    },
+    async (request, reply) => {
+      const toOut = (source: SourceView) => sourceOut(request, source);
+      const made = await sources.create(inputOf(request.body), { remember: remembering(request, 201, toOut) });
+      return reply.code(201).send(toOut(made));
+    },
+  );
+
+  api.get(
+    '/source/:source',
+    {
+      schema: {
+        tags,
+        operationId: 'v1.ingest.source.get',
+        summary: 'Get a source',
+        params: SourcePath,
+        response: { 200: SourceOut },
+      },
+    },
+    async (request) => sourceOut(request, await sources.get(request.params.source)),
+  );
+
+  api.put(
+    '/source/:source',
+    {
+      schema: {
+        tags,
+        operationId: 'v1.ingest.source.update',
+        summary: 'Replace a source (its config stays when it is left out), or create one',
+        params: SourcePath,
+        body: SourceIn,
+        response: { 200: SourceOut, 201: SourceOut },
+      },
+    },
+    async (request, reply) => {
+      const { record, created } = await sources.update(request.params.source, inputOf(request.body));
+      return reply.code(created ? 201 : 200).send(sourceOut(request, record));
+    },
+  );
+
+  api.delete(
+    '/source/:source',
+    {
+      schema: {
+        tags,
+        operationId: 'v1.ingest.source.delete',
+        summary: 'Delete a source with its endpoints and handlers',
+        params: SourcePath,
+        response: { 204: Type.Null() },
+      },
+    },
+    async ({ params }, reply) => {
+      await sources.delete(params.source);
+      return reply.code(204).send(null);
+    },
+  );
+};
+
+function inputOf({ type, config, ...rest }: SourceIn): SourceInput {
+  const given = Object.entries(config ?? {}).filter((entry): entry is [string, string | string[]] => entry[1] !== null);
+  return {
+    ...rest,
+    provider: PROVIDER_OF[type] ?? type,
+    ...(config !== undefined && { settings: Object.fromEntries(given) }),
+  };
+}
+
+function sourceOut({ protocol, host }: FastifyRequest, source: SourceView): SourceOut {
+  const { id, uid, name, provider, settings, metadata, policy, onUnknownEvent, dedupe, forwardAs } = source;
+  return {
+    id,
+    uid: uid ?? null,
+    name,
+    type: provider === 'none' ? 'generic-webhook' : provider,
+    config: settings,
+    metadata,
+    ingestUrl: `${protocol}://${host}/in/${encodeURIComponent(uid ?? id)}`,
+    policy,
+    onUnknownEvent,
+    dedupe,
+    forwardAs,
+    warning: source.warning ?? null,
+    createdAt: time(source.createdAt),
+    updatedAt: time(source.updatedAt),
+  };
+}
