@@ -4,7 +4,7 @@ import type { Dispatch } from '../dispatch/index.ts';
 import { PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Message } from '../model/index.ts';
-import type { AcceptItem, AcceptResult, NewDelivery, Store } from '../store/index.ts';
+import type { AcceptItem, AcceptResult, NewDelivery, Remembered, Store } from '../store/index.ts';
 import { Batcher } from './batcher.ts';
 import type { Audience, Directory, Target } from './directory.ts';
 import type { Publication, Published } from './engine.ts';
@@ -49,7 +49,8 @@ export class Acceptor {
     for (let stale = 0; stale < MAX_STALE; stale++) {
       const audience = directory.peek(publication.application) ?? (await directory.audience(publication.application));
       if (audience === undefined) throw noOwner(publication.application);
-      const item = this.#toItem(publication, audience);
+      const message = this.#toMessage(publication, audience);
+      const item = this.#fanOut(message, audience, publication.remember?.(message));
       if (publication.onlyIfWanted && item.deliveries.length === 0) {
         // Another node may have added a destination a moment ago: look once more before it is turned away.
         if (stale > 0) return { kind: 'unwanted' };
@@ -68,8 +69,42 @@ export class Acceptor {
     throw new PosthornError('conflict', 'The endpoints of this application keep changing: try again in a moment.');
   }
 
+  /** Accepts what was published inside callers' own transactions; answers how many it looked at. */
+  async relay(limit: number): Promise<number> {
+    const { store, clock, directory } = this.#options;
+    const epoch = this.#options.epoch();
+    let items: readonly (AcceptItem | undefined)[] = [];
+    const fanOut = async (messages: readonly Message[]) => {
+      for (const item of items) if (item !== undefined) this.#unreserve(item);
+      items = [];
+      items = await Promise.all(messages.map((message) => this.#relayed(message)));
+      return items;
+    };
+    try {
+      const { fenced, results } = await store.relay({ epoch, now: clock.now(), limit, fanOut });
+      if (fenced) this.#options.onFenced();
+      for (const [index, item] of items.entries()) {
+        if (item === undefined) continue;
+        if (results[index] === 'accepted') this.#handOff(item, epoch, fenced);
+        else this.#unreserve(item);
+        if (results[index] === 'stale') directory.changed(item.message.applicationId);
+      }
+      return results.length;
+    } catch (error) {
+      for (const item of items) if (item !== undefined) this.#unreserve(item);
+      throw error;
+    }
+  }
+
   idle(): Promise<void> {
     return this.#commits.idle();
+  }
+
+  async #relayed(message: Message): Promise<AcceptItem | undefined> {
+    const { directory } = this.#options;
+    const { applicationId } = message;
+    const audience = directory.peek(applicationId) ?? (await directory.audience(applicationId));
+    return audience && this.#fanOut(message, audience);
   }
 
   async #settle(item: AcceptItem): Promise<Committed> {
@@ -81,9 +116,9 @@ export class Acceptor {
     }
   }
 
-  #toItem(publication: Publication, audience: Audience): AcceptItem {
+  #toMessage(publication: Publication, audience: Audience): Message {
     const { clock, ids } = this.#options;
-    const message: Message = {
+    return {
       id: ids.next('msg'),
       applicationId: audience.applicationId,
       eventType: publication.eventType,
@@ -95,7 +130,10 @@ export class Acceptor {
       ...(publication.headers === undefined ? {} : { headers: publication.headers }),
       ...(publication.contentType === undefined ? {} : { contentType: publication.contentType }),
     };
-    const remember = publication.remember?.(message);
+  }
+
+  #fanOut(message: Message, audience: Audience, remember?: Remembered): AcceptItem {
+    const { ids } = this.#options;
     const deliveries: NewDelivery[] = [];
     for (const target of audience.targets.values()) {
       if (!matches(target, message)) continue;

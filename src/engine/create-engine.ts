@@ -18,6 +18,7 @@ import type { Job, JobEnd } from './lane.ts';
 import { Lanes } from './lanes.ts';
 import { Lease } from './lease.ts';
 import { createReaper } from './reap.ts';
+import { createRelayer } from './relay.ts';
 import { createSweeper } from './sweep.ts';
 import { Taker } from './take.ts';
 import { DueWork } from './work-due.ts';
@@ -144,6 +145,7 @@ export function createEngine(given: EngineOptions): Engine {
     onFenced,
     onTrouble,
   });
+  const relayer = createRelayer({ clock, acceptor, onTrouble });
   const reaper = createReaper({ store, clock, worker, epoch, onTrouble });
   const sweeper = createSweeper({ store, clock, onMoved: () => claimer.look(), onTrouble });
   const lease: Lease = new Lease({
@@ -152,6 +154,7 @@ export function createEngine(given: EngineOptions): Engine {
     nodeName: options.nodeName,
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
     onBeat() {
+      relayer.ask();
       reaper.ask();
       sweeper.ask();
     },
@@ -217,6 +220,7 @@ export function createEngine(given: EngineOptions): Engine {
   }
 
   function wake(): void {
+    relayer.ask();
     sweeper.ask();
     reaper.ask();
     claimer.look();
@@ -244,7 +248,14 @@ export function createEngine(given: EngineOptions): Engine {
       lanes.stop();
       const giveUp = new AbortController();
       const dispatched = dispatch.stop(giveUp.signal).catch(onTrouble);
-      const duties = Promise.all([claimer.stop(), reaper.stop(), sweeper.stop(), acceptor.idle(), taker.stop()]);
+      const duties = Promise.all([
+        claimer.stop(),
+        relayer.stop(),
+        reaper.stop(),
+        sweeper.stop(),
+        acceptor.idle(),
+        taker.stop(),
+      ]);
       if (graceMs > 0) await Promise.race([Promise.all([duties, lanes.empty()]), sleep(clock, graceMs)]);
       worker.cutOff();
       await lanes.empty();

@@ -4,7 +4,7 @@ import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
 import type { AddressGuard } from '../outbound/index.ts';
 import type { SecretBox } from '../signing/index.ts';
-import type { Remembered, Store } from '../store/index.ts';
+import type { Enqueue, Remembered, Store } from '../store/index.ts';
 
 /** What every resource works with. */
 export interface Context {
@@ -18,6 +18,8 @@ export interface Context {
   readonly defaultPolicy: PolicyRef;
   /** The presets as the configuration has them; as they are in policy/ without it. */
   readonly preset?: (name: string) => Policy | undefined;
+  /** Publishes inside a caller's own transaction, where the store is a database that callers share. */
+  readonly enqueue?: Enqueue;
   /** The largest payload that is taken, in bytes; 2 MiB without it. */
   readonly maxPayloadBytes?: number;
 }

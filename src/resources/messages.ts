@@ -1,13 +1,13 @@
 /** Messages: publish, look up, list. Publishing is the hot path: it checks in place and compiles nothing. */
 import { createHash } from 'node:crypto';
-import type { Published } from '../engine/index.ts';
 import { invalid, PosthornError } from '../errors.ts';
 import type { Message } from '../model/index.ts';
-import type { Remembered } from '../store/index.ts';
+import type { Remembered, SqlClient } from '../store/index.ts';
 import { objectArgument } from './argument.ts';
 import type { Context, Remember } from './context.ts';
 import { findApplication, findMessage } from './lookup.ts';
 import { type MessageQuery, timedPage, timeFilter } from './message-query.ts';
+import { missing } from './missing.ts';
 import { checkName, checkNames, checkUid } from './names.ts';
 import { type Listing, listing } from './paging.ts';
 import { checkSize, type Payload, toPayloadBytes } from './payload.ts';
@@ -25,6 +25,14 @@ export interface PublishInput {
   readonly idempotencyKey?: string;
 }
 
+export interface PublishOptions {
+  /**
+   * A PostgreSQL client of your own, inside a transaction of your own: the message exists if, and only if, that commits,
+   * and is delivered then. Anything with node-postgres' `query(text, values)`.
+   */
+  readonly client?: SqlClient;
+}
+
 /** A publication whose payload is checked bytes over a buffer of their own. */
 export interface CheckedInput extends Omit<PublishInput, 'payload' | 'idempotencyKey'> {
   readonly payload: Uint8Array;
@@ -32,7 +40,7 @@ export interface CheckedInput extends Omit<PublishInput, 'payload' | 'idempotenc
 }
 
 export interface Messages {
-  publish(input: PublishInput): Promise<Message>;
+  publish(input: PublishInput, options?: PublishOptions): Promise<Message>;
   /** For callers that bring bytes and an answer to remember. Says what happened; only a taken event id is thrown. */
   accept(input: CheckedInput): Promise<Message | Remembered>;
   /** By the message's id or the publisher's event id. */
@@ -54,12 +62,13 @@ export function createMessages(context: Context): Messages {
     if (published.kind === 'accepted') return published.message;
     if (published.kind === 'unwanted') throw new Error('a publication is stored whether or not somebody is for it');
     if (published.by === 'key') return published.remembered;
-    throw taken(input.eventId, published);
+    throw taken(input.eventId, published.messageId);
   }
 
-  async function publish(input: PublishInput): Promise<Message> {
+  async function publish(input: PublishInput, { client }: PublishOptions = {}): Promise<Message> {
     const { idempotencyKey, payload: given, ...rest } = objectArgument(input);
     const payload = toPayloadBytes(given, ['body', 'payload']);
+    if (client !== undefined) return enqueue(client, { ...rest, payload }, idempotencyKey);
     const key = idempotencyKey;
     const fingerprint = key === undefined ? '' : fingerprintOf(rest.eventType, payload);
     const remember = (message: Message): Remembered => ({
@@ -76,6 +85,29 @@ export function createMessages(context: Context): Messages {
       'idempotency_key_reused',
       `The idempotency key ${JSON.stringify(key)} belongs to another message; use a new key for each`,
     );
+  }
+
+  async function enqueue(client: SqlClient, input: CheckedInput, key: string | undefined): Promise<Message> {
+    if (context.enqueue === undefined) throw notShared();
+    if (key !== undefined)
+      throw invalid(['idempotencyKey'], 'cannot go into your transaction: give an eventId instead');
+    if (typeof client?.query !== 'function') throw invalid(['client'], 'must have query(text, values)', 'type_error');
+    checkSize(input.payload, maxPayloadBytes);
+    const { application, eventType, payload, eventId, channels, tags } = checkMarks(input);
+    const message: Message = {
+      id: context.ids.next('msg'),
+      applicationId: application,
+      eventType,
+      payload,
+      createdAt: clock.now(),
+      ...(eventId !== undefined && { eventId }),
+      ...(channels !== undefined && { channels }),
+      ...(tags !== undefined && { tags }),
+    };
+    const queued = await context.enqueue(client, message);
+    if (queued.kind === 'queued') return { ...message, applicationId: queued.applicationId };
+    if (queued.kind === 'duplicate') throw taken(eventId, queued.messageId);
+    throw missing('application', application);
   }
 
   const messages: Messages = {
@@ -139,7 +171,14 @@ function fingerprintOf(eventType: string, payload: Uint8Array): string {
   return createHash('sha256').update(eventType).update('\n').update(payload).digest('base64url');
 }
 
-function taken(eventId: string | undefined, { messageId }: Extract<Published, { by: 'eventId' }>): PosthornError {
+function notShared(): PosthornError {
+  return new PosthornError(
+    'validation',
+    'A client can be given on PostgreSQL only (POSTHORN_STORE=postgres://…), with a client of the same database. On SQLite publish after your commit, with an eventId, and repeat what failed.',
+  );
+}
+
+function taken(eventId: string | undefined, messageId: string): PosthornError {
   return new PosthornError(
     'conflict',
     `The event id ${JSON.stringify(eventId)} belongs to message ${messageId}, which was accepted before; nothing was sent again`,

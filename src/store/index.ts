@@ -3,4 +3,6 @@
  * and the CLI alone; every adapter passes the suite in `conformance/`. Promises: an operation that resolved is durable;
  * one that rejected changed nothing; a lost lease changes zero rows. The caller's clock counts.
  */
+
+export type { Enqueue, EnqueueResult, SqlClient } from './outbox.ts';
 export type * from './store.ts';

@@ -37,6 +37,11 @@ export interface Store {
 
   /** Stores messages with all their deliveries, each message whole or not at all. One result per item, in order. */
   accept(input: AcceptInput): Promise<AcceptOutput>;
+  /**
+   * Accepts messages that were published inside their callers' own transactions, oldest first; each is gone from there
+   * with the commit that accepts it. Stores that nobody else writes to have none.
+   */
+  relay(input: RelayInput): Promise<RelayOutput>;
   /** Leases due deliveries, lane by lane. Its cost depends on what it hands out, never on the backlog. */
   claim(input: ClaimInput): Promise<ClaimOutput>;
   /** Leases these deliveries, those of them that are due in an open lane; the others are left out of the answer. */
@@ -146,6 +151,20 @@ export interface AcceptOutput {
   /** This node's lease is lost: what it wanted leased was stored as pending. */
   readonly fenced: boolean;
   readonly results: readonly AcceptResult[];
+}
+
+export interface RelayInput {
+  readonly epoch: number;
+  readonly now: number;
+  readonly limit: number;
+  /** Chooses the destinations; may be asked again for the same messages. Undefined: there is nobody to send it to. */
+  readonly fanOut: (messages: readonly Message[]) => Promise<readonly (AcceptItem | undefined)[]>;
+}
+
+export interface RelayOutput {
+  readonly fenced: boolean;
+  /** One for each message of the last `fanOut`. `stale` ones stay where they are; `missing` had no owner any more. */
+  readonly results: readonly ('accepted' | 'stale' | 'missing')[];
 }
 
 export interface ClaimInput {

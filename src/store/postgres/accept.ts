@@ -1,5 +1,5 @@
 import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, Remembered } from '../store.ts';
-import { type Db, type SqlValue, statement } from './driver.ts';
+import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { leavesEmpty, violates } from './explain.ts';
 import { noteLanes } from './lanes.ts';
 import { share } from './locks.ts';
@@ -26,11 +26,13 @@ const ACCEPT = statement(
     LEFT JOIN remembered r ON r.key = i.key AND r.expires_at > $2),
   node AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM nodes WHERE epoch = $1 AND expires_at > 0) AS alive),
   taken AS MATERIALIZED (
-    SELECT i.* FROM item i JOIN verdict v ON v.ord = i.ord
-    WHERE v.fanout_revision = i.fanout_revision AND v.message_id IS NULL AND v.key IS NULL),
+    SELECT i.*, v.message_id AS known FROM item i JOIN verdict v ON v.ord = i.ord
+    WHERE v.fanout_revision = i.fanout_revision AND v.key IS NULL
+      -- A message out of the outbox has had its event id since it was put there.
+      AND (v.message_id IS NULL OR v.message_id = i.id)),
   new_event_ids AS (
     INSERT INTO event_ids (application_id, event_id, message_id)
-    SELECT application_id, event_id, id FROM taken WHERE event_id IS NOT NULL ORDER BY application_id, event_id),
+    SELECT application_id, event_id, id FROM taken WHERE event_id IS NOT NULL AND known IS NULL ORDER BY application_id, event_id),
   new_remembered AS (
     INSERT INTO remembered (key, fingerprint, status, body, expires_at)
     SELECT key, fingerprint, status, body, expires_at FROM taken WHERE key IS NOT NULL ORDER BY key
@@ -70,7 +72,7 @@ const COMPARE = statement(
 /** A race for an event id or a key is lost to somebody who has it then: the next try answers. */
 const MAX_RACES = 20;
 
-interface Verdict {
+export interface Verdict {
   ord: number;
   fanout_revision: number | null;
   message_id: string | null;
@@ -82,7 +84,7 @@ interface Verdict {
   alive: boolean;
 }
 
-type Entry = readonly [index: number, item: AcceptItem];
+export type Entry = readonly [index: number, item: AcceptItem];
 
 export async function accept(db: Db, input: AcceptInput): Promise<AcceptOutput> {
   const results: AcceptResult[] = [];
@@ -131,11 +133,10 @@ async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Pro
     { kind: 'node', id: input.epoch },
     ...applications.map((id) => ({ kind: 'application' as const, id })),
   );
-  const params = toParams(db, input, entries);
   for (let races = 0; ; races++) {
     try {
       return await db.transaction(async (tx) => {
-        const [verdicts] = await Promise.all([tx.all<Verdict>(ACCEPT, ...params), tx.commit()]);
+        const [verdicts] = await Promise.all([writeOn(tx, db, input, entries), tx.commit()]);
         return verdicts;
       }, locks);
     } catch (error) {
@@ -145,7 +146,17 @@ async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Pro
   }
 }
 
-function toParams(db: Db, input: AcceptInput, entries: readonly Entry[]): SqlValue[] {
+/** In a transaction that shares the locks of the node and of the owners. */
+export function writeOn(
+  tx: Tx,
+  db: Db,
+  input: Pick<AcceptInput, 'epoch' | 'now'>,
+  entries: readonly Entry[],
+): Promise<Verdict[]> {
+  return tx.all<Verdict>(ACCEPT, ...toParams(db, input, entries));
+}
+
+function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: readonly Entry[]): SqlValue[] {
   const column = <T extends string | number | Uint8Array>(read: (item: AcceptItem) => T | undefined) =>
     entries.map(([, item]) => read(item) ?? null);
   const deliveries = entries.flatMap(([ord, item]) => item.deliveries.map((delivery) => ({ ord, ...delivery })));

@@ -8,9 +8,11 @@ import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import { isPosthornError, PosthornError } from '../../errors.ts';
 import { randomSecret } from '../../ids.ts';
+import type { Enqueue } from '../outbox.ts';
 import type { AcceptInput, Store } from '../store.ts';
 import { clientConfig } from './client-config.ts';
 import { Db } from './driver.ts';
+import { enqueue } from './enqueue.ts';
 import { Listener } from './listener.ts';
 import { type OperationName, operations } from './operations.ts';
 import { maintain } from './partitions.ts';
@@ -35,9 +37,14 @@ export interface PostgresOptions {
 
 const MAINTENANCE_MS = 3_600_000;
 /** What leases to a node; `epoch` and `now` are in the input of each. */
-const LEASING: readonly OperationName[] = ['accept', 'claim', 'lease', 'takeOver'];
+const LEASING: readonly OperationName[] = ['accept', 'relay', 'claim', 'lease', 'takeOver'];
 
-export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+export interface PostgresStore extends Store {
+  /** Leaves a message in a transaction of the caller's own. */
+  readonly enqueue: Enqueue;
+}
+
+export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const { clock = systemClock, connectTimeoutMs = 10_000 } = options;
   const { client, schema } = clientConfig(options);
   const channel = `posthorn_${schema}`;
@@ -110,8 +117,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...Object.fromEntries(methods),
     soleProcess: false,
     watch: (hearer) => listener.watch(hearer),
+    enqueue: (given, message) => enqueue({ schema, channel }, given, message),
     close: () => (closing ??= close()),
-  } as Store;
+  } as PostgresStore;
 }
 
 function leasedBy({ items }: AcceptInput): readonly string[] {

@@ -10,6 +10,7 @@ import { purge } from './purge.ts';
 import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
 import { record } from './record.ts';
 import { get, insert, list, remove, update } from './records.ts';
+import { relay } from './relay.ts';
 import { release } from './release.ts';
 import { forget, recall } from './remembered.ts';
 import { restore } from './restore.ts';
@@ -33,6 +34,7 @@ export const operations: { readonly [N in OperationName]: Operation<N> } = {
   leave,
   takeOver,
   accept,
+  relay,
   claim,
   lease,
   record,

@@ -18,7 +18,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const runner = await ((options.thread ?? true) ? runInThread(options.path) : runInLine(options.path));
   const names = Object.keys(operations) as OperationName[];
   const methods = names.map((name) => [name, (input: unknown) => runner.run(name, input)]);
-  // One process: there is nobody to hear from.
+  // One process: there is nobody to hear from, and no transaction of somebody else's to publish in.
   const watch = () => () => {};
-  return { ...Object.fromEntries(methods), soleProcess: true, watch, close: () => runner.close() } as Store;
+  const relay = async () => ({ fenced: false, results: [] });
+  return { ...Object.fromEntries(methods), soleProcess: true, watch, relay, close: () => runner.close() } as Store;
 }
