@@ -40,7 +40,7 @@ import {
 import { createAddressGuard, createSender } from './outbound/index.ts';
 import { createDeadLetterCleaner, createResources, type Messages, type Resources } from './resources/index.ts';
 import { createSecretBox, type SecretBox } from './signing/index.ts';
-import type { Store } from './store/index.ts';
+import type { Enqueue, Store } from './store/index.ts';
 import { openSqliteStore } from './store/sqlite/index.ts';
 
 /** The settings of the configuration (see `posthorn config`), and what only code can give. */
@@ -56,7 +56,10 @@ export interface PosthornOptions extends Overrides {
 }
 
 export interface Posthorn extends Resources {
-  /** Stores a message and delivers it to every endpoint it is for. Resolves when it is durable. */
+  /**
+   * Stores a message and delivers it to every endpoint it is for. Resolves when it is durable; with a `client`, when it is
+   * part of that client's transaction.
+   */
   readonly publish: Messages['publish'];
   /**
    * Declares a source: its webhooks are verified, stored and handled by the functions that are added with `on`. The type
@@ -146,6 +149,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     preset,
     defaultPolicy: config.defaultPolicy,
     maxPayloadBytes: config.bodyLimitBytes,
+    ...(store.enqueue !== undefined && { enqueue: store.enqueue }),
   });
   const cleaner = openCleaner(config, store, clock, logger);
   const close = async (graceMs?: number): Promise<void> => {
@@ -169,7 +173,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   return {
     ...resources,
     config: withoutSecrets(config),
-    publish: (input) => resources.messages.publish(input),
+    publish: (input, options) => resources.messages.publish(input, options),
     processPendingRetries: (limit = 100) => engine.workDue(limit),
     on: (listener) => engine.on(listener),
     source: (name, sourceOptions) =>
@@ -230,7 +234,8 @@ async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {
   });
 }
 
-async function openStore({ store, role }: Config, clock: Clock): Promise<Store> {
+/** With `enqueue` where callers can publish inside their own transactions. */
+async function openStore({ store, role }: Config, clock: Clock): Promise<Store & { readonly enqueue?: Enqueue }> {
   const location = parseStoreUrl(store);
   if ('refused' in location) throw new PosthornError('config_invalid', `store ${location.refused}`);
   if (location.value.kind === 'postgres') {

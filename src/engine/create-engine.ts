@@ -215,8 +215,13 @@ export function createEngine(given: EngineOptions): Engine {
   }
 
   function onNews(news: News): void {
-    if (news.kind === 'changed') directory.changed(news.applicationId);
-    else claimer.look();
+    if (news.kind === 'changed') {
+      directory.changed(news.applicationId);
+      return;
+    }
+    relayer.ask();
+    // What a queue carries reaches the nodes through it.
+    if (!dispatch.carries) claimer.look();
   }
 
   function wake(): void {

@@ -31,6 +31,13 @@ describe('publish', () => {
     });
   });
 
+  it('BUD-08 ALL-06 says what to do when a client is given and the store is not a database that callers share', async () => {
+    const before = await count();
+    const client = { query: async () => ({ rows: [] }) };
+    await expect(messages.publish(INPUT, { client })).rejects.toThrow('POSTHORN_STORE=postgres');
+    expect(await count()).toBe(before);
+  });
+
   it('gives the first message back for the same idempotency key, and refuses the key for another message', async () => {
     const keyed = { ...INPUT, idempotencyKey: 'k-1' };
     const first = await messages.publish(keyed);
