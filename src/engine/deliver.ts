@@ -6,7 +6,7 @@ import type { Attempt, Outcome } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
 import { decide } from '../policy/index.ts';
 import { signatureHeaders } from '../signing/index.ts';
-import type { RecordItem } from '../store/index.ts';
+import type { RecordItem, TransactClient } from '../store/index.ts';
 import type { Target } from './directory.ts';
 import { passedThrough } from './forwarded-headers.ts';
 import type { Handlers, Received } from './handling.ts';
@@ -28,6 +28,7 @@ export function handle(
   received: Received,
   signal: AbortSignal,
   options: Pick<DeliverOptions, 'handlers'>,
+  transaction?: TransactClient,
 ): Promise<Outcome> {
   return options.handlers.handle({
     delivery: job.delivery,
@@ -36,6 +37,7 @@ export function handle(
     maxAttempts: target.maxAttempts,
     timeoutMs: target.policy.timeouts.totalMs,
     signal,
+    ...(transaction === undefined ? {} : { transaction }),
   });
 }
 

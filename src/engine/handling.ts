@@ -1,6 +1,6 @@
 /** The engine's side of handlers: functions in this process that take received events, behind a port of three words. */
 import type { Message, Outcome } from '../model/index.ts';
-import type { ClaimedDelivery } from '../store/index.ts';
+import type { ClaimedDelivery, TransactClient } from '../store/index.ts';
 
 /** What only received messages have, and a handler or a forward needs. */
 export type Received = Pick<Message, 'eventId' | 'headers' | 'contentType'>;
@@ -9,6 +9,8 @@ export interface Handlers {
   /** The destinations that this process has a function for. */
   ids(): readonly string[];
   has(destinationId: string): boolean;
+  /** Whether the function writes in the transaction that also records it, where the store has such. */
+  isTransactional(destinationId: string): boolean;
   /** Runs the function. What it throws is an Outcome; this never rejects. */
   handle(call: HandlerCall): Promise<Outcome>;
 }
@@ -22,11 +24,13 @@ export interface HandlerCall {
   readonly timeoutMs: number;
   /** Aborted when the engine stops and no longer waits. */
   readonly signal: AbortSignal;
+  readonly transaction?: TransactClient;
 }
 
 export const NO_HANDLERS: Handlers = {
   ids: () => [],
   has: () => false,
+  isTransactional: () => false,
   handle: () => Promise.reject(new Error('this process has no handlers')),
 };
 

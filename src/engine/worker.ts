@@ -2,6 +2,7 @@
  * Takes leased jobs through their attempt and into the record. A job ends in exactly one of: recorded (in its lease),
  * released (its endpoint is stopped or gone, nothing was sent), or lost (another node has it: nothing is written).
  */
+import { describeError } from '../errors.ts';
 import type { Outcome } from '../model/index.ts';
 import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
 import { Batcher } from './batcher.ts';
@@ -45,6 +46,7 @@ export class Worker {
     }
     const received = target.forwardAs && (await this.#received(job).catch((error) => this.#drop(job, error)));
     const startedAt = this.#options.clock.now();
+    if (this.#isTransactional(target)) return this.#transact(job, target, received ?? {}, startedAt);
     const outcome = await this.#attempt(job, target, received, startedAt).catch(unexpected);
     return this.#finish(job, target, startedAt, outcome, true, received);
   }
@@ -57,6 +59,42 @@ export class Worker {
 
   #canMake({ kind, endpoint, health }: Target): boolean {
     return health.status === 'active' && (kind === 'http' || this.#options.handlers.has(endpoint.id));
+  }
+
+  #isTransactional({ kind, endpoint }: Target): boolean {
+    const { handlers, store } = this.#options;
+    return kind === 'handler' && handlers.isTransactional(endpoint.id) && store.transact !== undefined;
+  }
+
+  /** Handled and recorded in one commit; what failed is rolled back, and recorded as any other failure. */
+  async #transact(job: Job, target: Target, received: Received, startedAt: number): Promise<JobEnd> {
+    const { store, clock } = this.#options;
+    let outcome: Outcome | undefined;
+    let item: RecordItem | undefined;
+    const input = { epoch: job.epoch, now: () => clock.now() };
+    const output = await store
+      .transact?.(input, async (client) => {
+        outcome = await handle(job, target, received, this.#cutOff.signal, this.#options, client);
+        item = conclude(job, target, startedAt, outcome, this.#options);
+        return item.attempt.decision.kind === 'delivered' ? item : undefined;
+      })
+      .catch((error: unknown) => {
+        // Not known to be committed. If it was, the lease is gone and what is recorded next changes nothing.
+        outcome = { kind: 'failure', error: 'database', message: describeError(error), durationMs: 0 };
+        return undefined;
+      });
+    if (output?.result === 'recorded' && item !== undefined) {
+      this.#options.onFinished(job, true);
+      if (output.endpoints.length > 0) this.#options.onEndpoints(output.endpoints);
+      this.#options.onRecorded(job, item, target, received);
+      const { attempt, scheduleAttempts } = item;
+      return { kind: 'recorded', attempt, scheduleAttempts, maxAttempts: target.maxAttempts };
+    }
+    if (output?.result === 'lease_lost') {
+      this.#options.onFinished(job, true);
+      return { kind: 'lost' };
+    }
+    return this.#finish(job, target, startedAt, outcome ?? interrupted('the transaction never began'), true, received);
   }
 
   /** Ends a job that another process broke off. */

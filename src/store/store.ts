@@ -48,6 +48,12 @@ export interface Store {
   lease(input: { epoch: number; now: number; ids: readonly string[] }): Promise<LeaseOutput>;
   /** Writes attempts and moves their deliveries on, where the lease still holds; applies them to endpoint health. */
   record(input: RecordInput): Promise<RecordOutput>;
+  /**
+   * Runs `work` inside a transaction and records the delivery in the same commit, where the lease still holds: what
+   * `work` wrote through the client and that it is delivered become true together, or neither does. Nothing answered:
+   * all is rolled back. Only where others can write to the same database; absent elsewhere.
+   */
+  transact?(input: TransactInput, work: TransactWork): Promise<TransactOutput>;
   /** Gives leased deliveries back, due now, without counting an attempt. */
   release(input: { epoch: number; now: number; ids: readonly string[] }): Promise<void>;
 
@@ -231,6 +237,26 @@ export interface RecordInput {
   readonly epoch: number;
   readonly now: number;
   readonly items: readonly RecordItem[];
+}
+
+export interface TransactInput {
+  readonly epoch: number;
+  readonly now: () => number;
+}
+
+/** A connection of the database's own kind, inside the transaction: for PostgreSQL, what `query` of `pg` does. */
+export interface TransactClient {
+  query(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: readonly unknown[]; readonly rowCount: number | null }>;
+}
+
+export type TransactWork = (client: TransactClient) => Promise<RecordItem | undefined>;
+
+export interface TransactOutput {
+  readonly result: 'recorded' | 'lease_lost' | 'rolled_back';
+  readonly endpoints: readonly ChangedEndpoint[];
 }
 
 export interface RecordOutput {

@@ -11,6 +11,7 @@ export interface Bound {
   /** Undefined: all of the source's. */
   readonly eventTypes: readonly string[] | undefined;
   readonly handler: Handler;
+  readonly transaction?: boolean;
 }
 
 export interface HandlerRegistry extends Handlers {
@@ -36,6 +37,7 @@ export function createHandlerRegistry(options: { readonly clock: Clock; readonly
   return {
     ids: () => [...bound.keys()],
     has: (destinationId) => bound.has(destinationId),
+    isTransactional: (destinationId) => bound.get(destinationId)?.transaction ?? false,
     bind: (destinationId, entry) => void bound.set(destinationId, entry),
     handle,
   };

@@ -1,5 +1,6 @@
 /** A handler as its author sees it. */
 import type { Logger } from '../../engine/index.ts';
+import type { TransactClient } from '../../store/index.ts';
 
 export type Handler<E = unknown> = (event: E, context: HandlerContext) => unknown;
 
@@ -22,6 +23,11 @@ export interface HandlerContext {
   /** Aborted when the policy's time limit is over or the process stops: hand it to fetch and to your database. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  /**
+   * With `{ transaction: true }` on PostgreSQL: what is written through it and that the event is processed become true in
+   * one commit, so that its effects happen exactly once. Undefined elsewhere.
+   */
+  readonly transaction?: TransactClient;
 }
 
 export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -63,6 +63,7 @@ async function run(handler: Handler, call: HandlerCall, signal: AbortSignal, { l
     body: delivery.payload,
     signal,
     logger,
+    ...(call.transaction === undefined ? {} : { transaction: call.transaction }),
   };
   await handler(event, context);
 }

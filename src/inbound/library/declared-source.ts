@@ -22,6 +22,8 @@ export interface HandlerOptions {
   /** What it is known by when the process starts again; the event types without it. */
   readonly name?: string;
   readonly policy?: PolicyInput;
+  /** Runs it inside the transaction that records it, where the store is PostgreSQL: `context.transaction`. */
+  readonly transaction?: boolean;
 }
 
 /** Event types and the events that go with them. For Stripe: `EventsByType<Stripe.Event>`. */
@@ -71,21 +73,21 @@ export function declareSource<Events extends object>(
     handlerName: string,
     types: readonly string[] | undefined,
     handler: Handler,
-    policy?: PolicyInput,
+    { policy, transaction = false }: HandlerOptions,
   ) {
     const { id } = await declared;
     const destinationId = await sources.declareHandler(id, { name: handlerName, eventTypes: types, policy });
-    handlers.bind(destinationId, { title: `${name}: ${handlerName}`, eventTypes: types, handler });
+    handlers.bind(destinationId, { title: `${name}: ${handlerName}`, eventTypes: types, handler, transaction });
     options.onHandler();
   }
 
   const source: DeclaredSource<Events> = {
-    on(eventTypes: string | readonly string[], handler: Handler<never>, { name: given, policy }: HandlerOptions = {}) {
+    on(eventTypes: string | readonly string[], handler: Handler<never>, handlerOptions: HandlerOptions = {}) {
       const types = eventTypes === '*' ? undefined : [eventTypes].flat();
-      const handlerName = given ?? (types === undefined ? 'all' : types.join(', '));
+      const handlerName = handlerOptions.name ?? (types === undefined ? 'all' : types.join(', '));
       if (names.has(handlerName)) throw nameTaken(name, handlerName);
       names.add(handlerName);
-      ready = Promise.all([ready, bind(handlerName, types, handler as Handler, policy)]);
+      ready = Promise.all([ready, bind(handlerName, types, handler as Handler, handlerOptions)]);
       ready.catch(() => {});
       return source;
     },

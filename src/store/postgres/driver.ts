@@ -101,6 +101,18 @@ export class Db implements Runner {
     });
   }
 
+  /** One connection for a while, never tried again: what runs on it is the user's. `spoil` ends it with its use. */
+  borrow<T>(work: (client: pg.PoolClient, spoil: () => void) => Promise<T>): Promise<T> {
+    return this.#once(work).catch((error: unknown) => {
+      throw explain(error);
+    });
+  }
+
+  /** A transaction that is open on a connection already. */
+  static within(client: pg.PoolClient): Tx {
+    return new OpenTx(client);
+  }
+
   async close(): Promise<void> {
     await this.#pool.end();
   }
@@ -116,7 +128,7 @@ export class Db implements Runner {
     }
   }
 
-  async #once<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #once<T>(work: (client: pg.PoolClient, spoil: () => void) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     let broken = false;
     const onError = () => {
@@ -124,7 +136,7 @@ export class Db implements Runner {
     };
     client.on('error', onError);
     try {
-      return await work(client);
+      return await work(client, onError);
     } catch (error) {
       broken ||= isLostConnection(error);
       throw error;
@@ -165,9 +177,9 @@ class OpenTx implements Tx {
   readonly #client: pg.PoolClient;
   #committing: Promise<void> | undefined;
 
-  constructor(client: pg.PoolClient, begin: string) {
+  constructor(client: pg.PoolClient, begin?: string) {
     this.#client = client;
-    void heard(client.query(begin));
+    if (begin !== undefined) void heard(client.query(begin));
   }
 
   async all<R>(statement: Statement, ...params: SqlValue[]): Promise<R[]> {

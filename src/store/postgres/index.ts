@@ -17,6 +17,7 @@ import { Listener } from './listener.ts';
 import { type OperationName, operations } from './operations.ts';
 import { maintain } from './partitions.ts';
 import { prepareServer } from './prepare-server.ts';
+import { transact } from './transact.ts';
 import { Unanswered } from './unanswered.ts';
 
 export interface PostgresOptions {
@@ -51,6 +52,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const teller = randomSecret(6).toString('hex');
   await prepareServer({ ...client, connectionTimeoutMillis: connectTimeoutMs }, schema);
   const db = new Db({ client, schema, channel, teller, clock, poolSize: options.poolSize ?? 10, connectTimeoutMs });
+  // Of their own: functions of the user's must not keep the engine from its connections, however long they take.
+  const inbox = new Db({ client, schema, channel, teller, clock, poolSize: options.poolSize ?? 10, connectTimeoutMs });
   const listener = new Listener({ client, channel, teller, clock });
   const running = new Set<Promise<unknown>>();
   const unanswered = new Unanswered();
@@ -97,6 +100,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     timer.cancel();
     await listener.close();
     await Promise.all(running);
+    await inbox.close();
     await db.close();
   }
 
@@ -116,6 +120,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   return {
     ...Object.fromEntries(methods),
     soleProcess: false,
+    transact: (input, work) => track(transact(inbox, input, work)),
     watch: (hearer) => listener.watch(hearer),
     enqueue: (given, message) => enqueue({ schema, channel }, given, message),
     close: () => (closing ??= close()),

@@ -19,7 +19,7 @@ import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
 import { takeOver } from './take-over.ts';
 
-export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'soleProcess'>;
+export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'soleProcess' | 'transact'>;
 
 type Operation<N extends OperationName> = (
   db: Db,

@@ -16,7 +16,7 @@ const LOCK_HEALTH = statement(
     AND (id = ANY($2::text[]) OR failure_count <> 0 OR last_success_at IS NULL OR last_success_at <= $3)
   ORDER BY id FOR NO KEY UPDATE`,
 );
-const LOCK_LEASED = statement(
+export const LOCK_LEASED = statement(
   'record_lock_leased',
   `SELECT id FROM deliveries WHERE id = ANY($1::text[]) AND state = 'leased' AND lease_epoch = $2
   ORDER BY id FOR NO KEY UPDATE`,
@@ -63,36 +63,7 @@ const LAST_SUCCESS_RESOLUTION_MS = 1000;
  */
 export async function record(db: Db, input: RecordInput): Promise<RecordOutput> {
   const items = firstPerDelivery(input.items);
-  const output = await db.transaction(async (tx) => {
-    const final = items.filter((item) => item.attempt.decision.kind !== 'retry').map((item) => toRow(item));
-    const retries = items.filter((item) => item.attempt.decision.kind === 'retry');
-    const [locked, finished, held] = await Promise.all([
-      lockHealth(tx, items),
-      final.length === 0 ? [] : tx.all<{ id: string }>(MOVE_ON, ...toParams(db, input, final)),
-      retries.length === 0
-        ? []
-        : tx.all<{ id: string }>(
-            LOCK_LEASED,
-            retries.map(({ attempt }) => attempt.deliveryId),
-            input.epoch,
-          ),
-    ]);
-    const moved = new Set([...finished, ...held].map(({ id }) => id));
-    const health = new HealthOfBatch(locked);
-    const waiting = items.flatMap((item) => {
-      if (!moved.has(item.attempt.deliveryId)) return [];
-      const state = waitingState(health.of(item.attempt.destinationId));
-      health.apply(item);
-      return item.attempt.decision.kind === 'retry' ? toRow(item, state) : [];
-    });
-    const { changes, endpoints } = health.changes();
-    await Promise.all([
-      waiting.length === 0 ? [] : tx.all(MOVE_ON, ...toParams(db, input, waiting)),
-      writeHealth(db, tx, changes),
-      tx.commit(),
-    ]);
-    return { moved, endpoints };
-  });
+  const output = await db.transaction((tx) => recordIn(db, tx, input, items));
   const lost = items.filter(({ attempt }) => !output.moved.has(attempt.deliveryId));
   const written = await alreadyWritten(db, lost);
   const recorded = new Set([...items.filter((item) => !lost.includes(item)), ...written]);
@@ -100,6 +71,38 @@ export async function record(db: Db, input: RecordInput): Promise<RecordOutput> 
     results: input.items.map((item) => (recorded.has(item) ? 'recorded' : 'lease_lost')),
     endpoints: output.endpoints,
   };
+}
+
+/** Ends the transaction. */
+export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readonly RecordItem[]) {
+  const final = items.filter((item) => item.attempt.decision.kind !== 'retry').map((item) => toRow(item));
+  const retries = items.filter((item) => item.attempt.decision.kind === 'retry');
+  const [locked, finished, held] = await Promise.all([
+    lockHealth(tx, items),
+    final.length === 0 ? [] : tx.all<{ id: string }>(MOVE_ON, ...toParams(db, input, final)),
+    retries.length === 0
+      ? []
+      : tx.all<{ id: string }>(
+          LOCK_LEASED,
+          retries.map(({ attempt }) => attempt.deliveryId),
+          input.epoch,
+        ),
+  ]);
+  const moved = new Set([...finished, ...held].map(({ id }) => id));
+  const health = new HealthOfBatch(locked);
+  const waiting = items.flatMap((item) => {
+    if (!moved.has(item.attempt.deliveryId)) return [];
+    const state = waitingState(health.of(item.attempt.destinationId));
+    health.apply(item);
+    return item.attempt.decision.kind === 'retry' ? toRow(item, state) : [];
+  });
+  const { changes, endpoints } = health.changes();
+  await Promise.all([
+    waiting.length === 0 ? [] : tx.all(MOVE_ON, ...toParams(db, input, waiting)),
+    writeHealth(db, tx, changes),
+    tx.commit(),
+  ]);
+  return { moved, endpoints };
 }
 
 /** The first attempt of a delivery ends its lease: a second one in the same batch has lost it. */

@@ -19,7 +19,7 @@ import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
 import { takeOver } from './take-over.ts';
 
-export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'relay' | 'soleProcess'>;
+export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'relay' | 'soleProcess' | 'transact'>;
 
 type Operations = {
   readonly [N in OperationName]: (db: Db, input: Parameters<Store[N]>[0]) => Awaited<ReturnType<Store[N]>>;
