@@ -160,8 +160,8 @@ describe('receiving on PostgreSQL', () => {
     expect(await schema.query('SELECT stripe_event_id, retry_count, max_retries FROM webhook_retry_queue')).toEqual([
       { stripe_event_id: 'evt_2', retry_count: 0, max_retries: 3 },
     ]);
-    expect(await schema.query("SELECT stripe_event_id, payload::jsonb ->> 'id' AS id FROM webhook_dead_letter_queue")).toEqual(
-      [{ stripe_event_id: 'evt_1', id: 'evt_1' }],
-    );
+    expect(
+      await schema.query("SELECT stripe_event_id, payload::jsonb ->> 'id' AS id FROM webhook_dead_letter_queue"),
+    ).toEqual([{ stripe_event_id: 'evt_1', id: 'evt_1' }]);
   });
 });
