@@ -201,6 +201,9 @@ async function checkSecretKey(store: Store, secretBox: SecretBox): Promise<void>
   const { items } = await store.list({ kind: 'endpoint', limit: 1, order: 'descending' });
   const [newest] = items[0]?.record.secrets ?? [];
   if (newest !== undefined) secretBox.open(newest.key);
+  const sources = await store.list({ kind: 'source', limit: 1, order: 'descending' });
+  const [source] = sources.items;
+  if (source !== undefined) secretBox.open(source.record.settings);
 }
 
 /** Undefined where dead letters are kept for ever, and on nodes that only answer. */

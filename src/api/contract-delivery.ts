@@ -77,7 +77,10 @@ export const MessageOut = Type.Object({
   channels: Nullable(Type.Array(Type.String())),
   tags: Nullable(Type.Array(Type.String())),
   timestamp: Time,
-  payload: Json('As published, or {} without content.'),
+  payload: Json('As published, or {} without content. A received body that is no JSON is a string.'),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Of a received message.' })),
+  contentType: Type.Optional(Nullable(Type.String())),
+  conflicts: Type.Optional(Type.Integer({ description: 'How often the same event id came with another body.' })),
 });
 
 const DecisionOut = Type.Object({

@@ -134,6 +134,23 @@ describe('POST /in/{source}', () => {
     expect(JSON.stringify(message?.headers)).not.toMatch(/k3y|Basic|a=b/);
   });
 
+  it('PAY-06 shows a received message with its headers, its conflicts and its body, JSON or not', async () => {
+    const { id } = await svix.ingest.source.create({ name: 'Any', uid: 'any', type: 'generic-webhook' });
+    const form = { 'content-type': 'application/x-www-form-urlencoded', 'x-kept': 'yes' };
+    expect((await post('type=sms&id=1', form, '/in/any')).status).toBe(202);
+    await source();
+    await signedPost(event('evt_same'));
+    await signedPost(event('evt_same').replace('"created":1', '"created":2'));
+    const shown = async (app: string) => {
+      const { token } = await rig.resources.tokens.create({ name: 'reader', scope: 'admin' });
+      const answer = await fetch(`${base}/api/v1/app/${app}/msg`, { headers: { authorization: `Bearer ${token}` } });
+      return ((await answer.json()) as { data: Record<string, unknown>[] }).data;
+    };
+    expect(await shown(id)).toMatchObject([{ payload: 'type=sms&id=1', conflicts: 0, headers: { 'x-kept': 'yes' } }]);
+    const { id: stripeId } = await rig.resources.sources.get('stripe');
+    expect(await shown(stripeId)).toMatchObject([{ eventId: 'evt_same', conflicts: 1, payload: { created: 1 } }]);
+  });
+
   it('answers a challenge and stores nothing', async () => {
     await svix.ingest.source.create({
       name: 'M',

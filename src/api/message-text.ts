@@ -14,7 +14,7 @@ export function sendText(reply: FastifyReply, text: string, status = 200): Fasti
 
 /** `more` are fields beside the message's own. */
 export function messageText(message: Message, withContent: boolean, more: object = {}): string {
-  const { id, eventId, eventType, channels, tags, createdAt, payload } = message;
+  const { id, eventId, eventType, channels, tags, createdAt } = message;
   const head = {
     id,
     eventId: eventId ?? null,
@@ -22,12 +22,30 @@ export function messageText(message: Message, withContent: boolean, more: object
     channels: channels ?? null,
     tags: tags ?? null,
     timestamp: time(createdAt),
+    ...receivedWith(message),
     ...more,
   };
-  const text = withContent
-    ? Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('utf8')
-    : '{}';
-  return withMember(JSON.stringify(head), 'payload', text);
+  return withMember(JSON.stringify(head), 'payload', withContent ? payloadText(message) : '{}');
+}
+
+/** What only received messages have. */
+function receivedWith({ headers, contentType, conflicts }: Message): object {
+  return headers === undefined ? {} : { headers, contentType: contentType ?? null, conflicts: conflicts ?? 0 };
+}
+
+/** As it is stored. What was received may be anything: what is no JSON is shown as a string. */
+function payloadText({ payload, headers }: Message): string {
+  const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('utf8');
+  return headers === undefined || isJson(text) ? text : JSON.stringify(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The object's text with one more member, whose value is text already. */

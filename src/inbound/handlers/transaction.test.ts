@@ -99,8 +99,9 @@ describe('a transactional handler', () => {
     await receive(async (context) => {
       await write(context);
       if (context.attempt > 1) return;
-      const pid = await context.transaction?.query('SELECT pg_backend_pid() AS pid');
-      await schema.query('SELECT pg_terminate_backend($1)', [(pid?.rows[0] as { pid: number }).pid]);
+      const answer = await context.transaction?.query('SELECT pg_backend_pid() AS pid');
+      const [backend] = (answer?.rows ?? []) as { pid: number }[];
+      await schema.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
     });
     await rig.attempts(2);
     expect(await effects()).toEqual([{ event_id: 'evt_1' }]);
