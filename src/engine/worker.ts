@@ -2,6 +2,7 @@
  * Takes leased jobs through their attempt and into the record. A job ends in exactly one of: recorded (in its lease),
  * released (its endpoint is stopped or gone, nothing was sent), or lost (another node has it: nothing is written).
  */
+import { setMaxListeners } from 'node:events';
 import { describeError } from '../errors.ts';
 import type { Outcome } from '../model/index.ts';
 import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
@@ -34,6 +35,8 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    // Every handler that runs listens: many of them are no leak, and Node would warn of one.
+    setMaxListeners(0, this.#cutOff.signal);
     this.#records = new Batcher(MAX_RECORDS_PER_COMMIT, (entries) => this.#record(entries));
     this.#releases = new Batcher(MAX_RECORDS_PER_COMMIT, (jobs) => this.#release(jobs));
   }
