@@ -79,12 +79,8 @@ export function createEngine(given: EngineOptions): Engine {
     maxInFlight,
     laneCeiling: options.maxInFlightPerEndpoint ?? DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT,
     start(job) {
-      // What was leased under a lost epoch is somebody else's by now.
-      if (job.epoch === lease.epoch) void seeOff(job, worker.work(job));
-      else {
-        queueMicrotask(() => lanes.finish(job, true));
-        job.onEnd?.({ kind: 'lost' });
-      }
+      const mayStart = lease.isFresh && job.epoch === lease.epoch;
+      void seeOff(job, mayStart ? worker.work(job) : startLate(job));
     },
     onHungry: () => claimer.ask(),
   });
@@ -178,6 +174,14 @@ export function createEngine(given: EngineOptions): Engine {
     }
   }
 
+  /** What was leased under a lost epoch is somebody else's by now; what a stalled node holds may be, the store says. */
+  async function startLate(job: Job): Promise<JobEnd> {
+    await lease.renewed();
+    if (lease.isFresh && job.epoch === lease.epoch) return worker.work(job);
+    lanes.finish(job, true);
+    return { kind: 'lost' };
+  }
+
   async function giveBackWaiting(): Promise<void> {
     await Promise.all(lanes.drain().map((job) => seeOff(job, worker.release(job))));
   }
@@ -263,6 +267,7 @@ export function createEngine(given: EngineOptions): Engine {
       ]);
       if (graceMs > 0) await Promise.race([Promise.all([duties, lanes.empty()]), sleep(clock, graceMs)]);
       worker.cutOff();
+      lease.giveUp();
       await lanes.empty();
       const released = giveBackWaiting();
       if (graceMs > 0) await Promise.race([Promise.all([duties, released, worker.idle()]), sleep(clock, graceMs)]);

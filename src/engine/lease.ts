@@ -1,7 +1,8 @@
 /**
  * The node's lease. One row is written every few seconds for all that this node has leased; the epoch that the store
  * gave it is the fencing token. The store's word counts: a node that was stopped longer than its lease learns at the
- * next beat, or at its next write, that others may have taken over, and joins again under a new epoch.
+ * next beat, or at its next write, that others may have taken over, and joins again under a new epoch. Until that beat is
+ * answered it starts nothing: what it holds may be delivered already.
  */
 import type { Clock, Timer } from '../clock.ts';
 import { PosthornError } from '../errors.ts';
@@ -25,6 +26,10 @@ export class Lease {
   #rejoining: Promise<void> | undefined;
   #isDoubtful = false;
   #stopped = false;
+  #gaveUp = false;
+  #runsOutAt = 0;
+  #beating: Promise<void> | undefined;
+  #onRenewed: (() => void)[] = [];
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -34,6 +39,26 @@ export class Lease {
     if (this.#epoch === undefined)
       throw new PosthornError('not_ready', 'The engine is not started: call start() first.');
     return this.#epoch;
+  }
+
+  /** Others count on this node: nobody has had the right to take over from it yet. */
+  get isFresh(): boolean {
+    return this.#options.clock.now() < this.#runsOutAt;
+  }
+
+  /** Resolves when the lease is fresh again, or nobody waits for that any more. */
+  async renewed(): Promise<void> {
+    while (!this.isFresh && !this.#gaveUp) {
+      const next = new Promise<void>((resolve) => this.#onRenewed.push(resolve));
+      void this.#beat();
+      await next;
+    }
+  }
+
+  /** Lets go of all who wait for a fresh lease. */
+  giveUp(): void {
+    this.#gaveUp = true;
+    for (const resolve of this.#onRenewed.splice(0)) resolve();
   }
 
   async start(): Promise<void> {
@@ -71,8 +96,10 @@ export class Lease {
     const wasDoubtful = this.#isDoubtful;
     this.#isDoubtful = false;
     try {
-      const { epoch } = await store.join({ now: clock.now(), leaseMs, name: nodeName });
+      const now = clock.now();
+      const { epoch } = await store.join({ now, leaseMs, name: nodeName });
       this.#epoch = epoch;
+      this.#renewedFrom(now);
     } catch (error) {
       this.#isDoubtful ||= wasDoubtful;
       throw error;
@@ -86,7 +113,19 @@ export class Lease {
     });
   }
 
-  async #beat(): Promise<void> {
+  #renewedFrom(now: number): void {
+    this.#runsOutAt = now + this.#options.leaseMs;
+    for (const resolve of this.#onRenewed.splice(0)) resolve();
+  }
+
+  #beat(): Promise<void> {
+    this.#beating ??= this.#beatOnce().finally(() => {
+      this.#beating = undefined;
+    });
+    return this.#beating;
+  }
+
+  async #beatOnce(): Promise<void> {
     const { store, clock, leaseMs, onTrouble } = this.#options;
     if (this.#isDoubtful) {
       this.fenced();
@@ -95,8 +134,10 @@ export class Lease {
       return;
     }
     try {
-      const state = await store.heartbeat({ epoch: this.epoch, now: clock.now(), leaseMs });
+      const now = clock.now();
+      const state = await store.heartbeat({ epoch: this.epoch, now, leaseMs });
       if (state === 'fenced') this.fenced();
+      else this.#renewedFrom(now);
       this.#options.onBeat();
     } catch (error) {
       onTrouble(error);

@@ -214,6 +214,34 @@ describe('a small node', () => {
   });
 });
 
+describe('a node that stalled beyond its lease', () => {
+  it('ALL-02 starts nothing of what it holds before the store has said that it is still its own', async () => {
+    await rig.engine.stop(0);
+    const stalled = rig.secondEngine({ maxInFlight: 1 });
+    await stalled.start();
+    await rig.endpoint(receiver.url);
+    const publish = () =>
+      stalled.publish({ application: rig.application.id, eventType: 'a.b', payload: Buffer.from('{}') });
+    let answerFirst = () => {};
+    receiver.answer((response) => {
+      answerFirst = () => response.end();
+    }, 200);
+    await publish();
+    await receiver.arrived(1);
+    await publish();
+    failing = new Set(['heartbeat']);
+    await clock.advance(LEASE_MS);
+    answerFirst();
+    await rig.store.counts({ most: 1 });
+    await clock.advance(1000);
+    expect(receiver.arrivals).toHaveLength(1);
+    failing = new Set();
+    await clock.advance(LEASE_MS);
+    await receiver.arrived(2);
+    await stalled.stop(0);
+  });
+});
+
 describe('roles', () => {
   it('a node that only accepts sends nothing, and its messages are delivered by the next node that works', async () => {
     const accepting = rig.secondEngine({ takesWork: false });
