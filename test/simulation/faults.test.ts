@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runFaults } from './faults.ts';
 import { claimLosesAll } from './planted-bugs.ts';
 
-const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
 
 describe('a store in trouble and stalled nodes', () => {
   it('ALL-01 ALL-02 BUD-07 lose nothing that was accepted, fence what was lost, and let every delivery end', async () => {

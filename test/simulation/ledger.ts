@@ -69,8 +69,7 @@ export class Ledger implements Wire {
 
   started(url: string, messageId: string): void {
     const key = `${messageId} ${this.#laneOf.get(url)}`;
-    // A node that stalled beyond its lease may start what it had before it hears that others have taken it over.
-    if (this.#succeeded.has(key) && !this.#interrupted.has(key)) this.#violate(`attempt after success: ${key}`);
+    if (this.#succeeded.has(key)) this.#violate(`attempt after success: ${key}`);
   }
 
   ended(url: string, messageId: string, outcome: Outcome): void {

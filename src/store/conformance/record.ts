@@ -48,6 +48,22 @@ export function exerciseRecord(use: Use): void {
       expect(again).toMatchObject({ attempts: 1, scheduleAttempts: 1, firstAttemptAt: T0 + 10, dueAt });
     });
 
+    it('ALL-02 a write that is repeated, because its answer was lost, does not end the next lease of the same node', async () => {
+      const scene = use();
+      const [id = ''] = await scene.publish({ to: [await scene.endpoint()] });
+      for (const decision of [retryIn(0), DELIVERED]) {
+        const item = scene.recordItem(await scene.claimOne(id, T0 + 1000), decision, { startedAt: T0 });
+        const write = () => scene.store.record({ epoch: scene.epoch, now: T0 + 1000, items: [item] });
+        expect((await write()).results).toEqual(['recorded']);
+        if (decision !== DELIVERED) await scene.claimOne(id, T0 + 1000);
+        const before = await scene.delivery(id);
+        await write();
+        expect(await scene.delivery(id)).toEqual(before);
+        await scene.store.release({ epoch: scene.epoch, now: T0 + 1000, ids: [id] });
+      }
+      expect((await scene.attempts(id)).map(({ number }) => number)).toEqual([1, 2]);
+    });
+
     it('numbers attempts 1, 2, 3 … and keeps the first attempt of the schedule', async () => {
       const scene = use();
       const [id = ''] = await scene.publish({ to: [await scene.endpoint()] });

@@ -18,8 +18,9 @@ const LOCK_HEALTH = statement(
 );
 export const LOCK_LEASED = statement(
   'record_lock_leased',
-  `SELECT id FROM deliveries WHERE id = ANY($1::text[]) AND state = 'leased' AND lease_epoch = $2
-  ORDER BY id FOR NO KEY UPDATE`,
+  `SELECT d.id FROM unnest($1::text[], $3::int[]) AS i (id, number) JOIN deliveries d ON d.id = i.id
+  WHERE d.state = 'leased' AND d.lease_epoch = $2 AND d.attempts = i.number - 1
+  ORDER BY d.id FOR NO KEY UPDATE OF d`,
 );
 /** Moves deliveries on where the lease still holds, and writes the attempts of those; answers which. */
 const MOVE_ON = statement(
@@ -38,7 +39,9 @@ const MOVE_ON = statement(
       schedule_attempts = i.schedule_attempts, first_attempt_at = i.first_attempt_at, due_at = i.due_at, updated_at = $2,
       reason = i.reason, dead_cause = i.dead_cause, dead_at = i.dead_at, max_attempts = i.max_attempts,
       fingerprint = i.fingerprint, last_error = i.last_error
-    FROM item i WHERE d.id = i.delivery_id AND d.state = 'leased' AND d.lease_epoch = $1
+    FROM item i
+    -- The number of attempts tells a repeated write, whose answer was lost, from one under the node's next lease.
+    WHERE d.id = i.delivery_id AND d.state = 'leased' AND d.lease_epoch = $1 AND d.attempts = i.number - 1
     RETURNING d.id, d.destination_id, d.state, d.due_at),
   new_attempts AS (
     INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
@@ -86,6 +89,7 @@ export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readon
           LOCK_LEASED,
           retries.map(({ attempt }) => attempt.deliveryId),
           input.epoch,
+          retries.map(({ attempt }) => attempt.number),
         ),
   ]);
   const moved = new Set([...finished, ...held].map(({ id }) => id));

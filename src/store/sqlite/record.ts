@@ -5,10 +5,11 @@ import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
 import { readHealth, waitingState, writeHealth } from './set-status.ts';
 
+// The number of attempts tells a repeated write, whose answer was lost, from one under the node's next lease.
 const MOVE_ON = `
   UPDATE deliveries SET state = ?, lease_epoch = NULL, attempts = ?, schedule_attempts = ?, max_attempts = ?,
     first_attempt_at = ?, due_at = ?, updated_at = ?, reason = ?, dead_cause = ?, dead_at = ?
-  WHERE id = ? AND state = 'leased' AND lease_epoch = ?`;
+  WHERE id = ? AND state = 'leased' AND lease_epoch = ? AND attempts = ?`;
 // Only for what died: the way of a success carries no empty columns along.
 const DIE = MOVE_ON.replace('dead_at = ?', 'dead_at = ?, fingerprint = ?, last_error = ?');
 const INSERT_ATTEMPT = `
@@ -40,6 +41,7 @@ export function record(db: Db, input: RecordInput): RecordOutput {
       ...(dead ? [errorFingerprint(attempt), errorLine(attempt)] : []),
       attempt.deliveryId,
       input.epoch,
+      attempt.number - 1,
     );
     if (moved === 0) return 'lease_lost' as const;
     insertAttempt(db, attempt);
