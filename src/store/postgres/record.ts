@@ -16,7 +16,7 @@ const LOCK_HEALTH = statement(
     AND (id = ANY($2::text[]) OR failure_count <> 0 OR last_success_at IS NULL OR last_success_at <= $3)
   ORDER BY id FOR NO KEY UPDATE`,
 );
-export const LOCK_LEASED = statement(
+const LOCK_LEASED = statement(
   'record_lock_leased',
   `SELECT d.id FROM unnest($1::text[], $3::int[]) AS i (id, number) JOIN deliveries d ON d.id = i.id
   WHERE d.state = 'leased' AND d.lease_epoch = $2 AND d.attempts = i.number - 1
@@ -83,14 +83,7 @@ export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readon
   const [locked, finished, held] = await Promise.all([
     lockHealth(tx, items),
     final.length === 0 ? [] : tx.all<{ id: string }>(MOVE_ON, ...toParams(db, input, final)),
-    retries.length === 0
-      ? []
-      : tx.all<{ id: string }>(
-          LOCK_LEASED,
-          retries.map(({ attempt }) => attempt.deliveryId),
-          input.epoch,
-          retries.map(({ attempt }) => attempt.number),
-        ),
+    retries.length === 0 ? [] : lockLeased(tx, input.epoch, retries),
   ]);
   const moved = new Set([...finished, ...held].map(({ id }) => id));
   const health = new HealthOfBatch(locked);
@@ -107,6 +100,17 @@ export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readon
     tx.commit(),
   ]);
   return { moved, endpoints };
+}
+
+/** Locks the deliveries whose lease still holds for these attempts; answers which. */
+export function lockLeased(tx: Tx, epoch: number, items: readonly RecordItem[]): Promise<{ id: string }[]> {
+  const ids = items.map(({ attempt }) => attempt.deliveryId);
+  return tx.all<{ id: string }>(
+    LOCK_LEASED,
+    ids,
+    epoch,
+    items.map(({ attempt }) => attempt.number),
+  );
 }
 
 /** The first attempt of a delivery ends its lease: a second one in the same batch has lost it. */

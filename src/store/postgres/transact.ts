@@ -1,6 +1,6 @@
 import type { TransactClient, TransactInput, TransactOutput, TransactWork } from '../store.ts';
 import { Db } from './driver.ts';
-import { LOCK_LEASED, recordIn } from './record.ts';
+import { lockLeased, recordIn } from './record.ts';
 
 /**
  * The lease is looked at last, with the row locked: whoever took the delivery over meanwhile has it, and all that was
@@ -30,7 +30,7 @@ export function transact(db: Db, input: TransactInput, work: TransactWork): Prom
       await client.query(`SET LOCAL search_path TO ${db.schema}`);
       const tx = Db.within(client);
       const { epoch } = input;
-      const held = await tx.all<{ id: string }>(LOCK_LEASED, [item.attempt.deliveryId], epoch);
+      const held = await lockLeased(tx, epoch, [item]);
       if (held.length === 0) return await undo('lease_lost');
       const { endpoints } = await recordIn(db, tx, { epoch, now: input.now(), items: [item] }, [item]);
       return { result: 'recorded', endpoints };
