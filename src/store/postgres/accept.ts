@@ -9,52 +9,57 @@ import { writeNews } from './news.ts';
  * The whole batch in one statement: what is wrong with each item, and the rows of those with which nothing is. Another
  * transaction that takes an event id or key in the same moment makes it fail as a whole (on the primary key, or on
  * `expires_at` set to NULL), and the next try sees the winner.
+ *
+ * Nothing is joined but tables by their keys: to PostgreSQL an array is ten rows long, and it joins two of them by
+ * comparing all with all. An item finds its deliveries by their places, `first_delivery` to `last_delivery`.
  */
 const ACCEPT = statement(
   'accept',
-  `WITH item AS MATERIALIZED (
-    SELECT * FROM unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
-      $12::bytea[], $13::bigint[], $14::text[], $15::text[], $16::int[], $17::text[], $18::bigint[], $24::text[], $25::text[])
-    AS t (ord, id, application_id, fanout_revision, event_id, event_type, channels, tags, payload, created_at,
-      key, fingerprint, status, body, expires_at, headers, content_type)),
-  verdict AS MATERIALIZED (
-    SELECT i.ord, coalesce(a.fanout_revision, s.fanout_revision) AS fanout_revision, e.message_id, r.key, r.fingerprint, r.status, r.body, r.expires_at
-    FROM item i
+  `WITH node AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM nodes WHERE epoch = $1 AND expires_at > 0) AS alive),
+  item AS MATERIALIZED (
+    SELECT i.*, coalesce(a.fanout_revision, s.fanout_revision) AS current_revision, e.message_id AS known,
+      r.key AS known_key, r.fingerprint AS known_fingerprint, r.status AS known_status, r.body AS known_body,
+      r.expires_at AS known_expires_at,
+      coalesce(a.fanout_revision, s.fanout_revision) = i.fanout_revision AND r.key IS NULL
+        -- A message out of the outbox has had its event id since it was put there.
+        AND (e.message_id IS NULL OR e.message_id = i.id) AS is_taken
+    FROM unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
+      $12::bytea[], $13::bigint[], $14::text[], $15::text[], $16::int[], $17::text[], $18::bigint[], $19::text[], $20::text[],
+      $21::int[], $22::int[])
+    AS i (ord, id, application_id, fanout_revision, event_id, event_type, channels, tags, payload, created_at,
+      key, fingerprint, status, body, expires_at, headers, content_type, first_delivery, last_delivery)
     LEFT JOIN applications a ON a.id = i.application_id
     LEFT JOIN sources s ON s.id = i.application_id
     LEFT JOIN event_ids e ON e.application_id = i.application_id AND e.event_id = i.event_id
     LEFT JOIN remembered r ON r.key = i.key AND r.expires_at > $2),
-  node AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM nodes WHERE epoch = $1 AND expires_at > 0) AS alive),
-  taken AS MATERIALIZED (
-    SELECT i.*, v.message_id AS known FROM item i JOIN verdict v ON v.ord = i.ord
-    WHERE v.fanout_revision = i.fanout_revision AND v.key IS NULL
-      -- A message out of the outbox has had its event id since it was put there.
-      AND (v.message_id IS NULL OR v.message_id = i.id)),
   new_event_ids AS (
     INSERT INTO event_ids (application_id, event_id, message_id)
-    SELECT application_id, event_id, id FROM taken WHERE event_id IS NOT NULL AND known IS NULL ORDER BY application_id, event_id),
+    SELECT application_id, event_id, id FROM item WHERE is_taken AND event_id IS NOT NULL AND known IS NULL
+    ORDER BY application_id, event_id),
   new_remembered AS (
     INSERT INTO remembered (key, fingerprint, status, body, expires_at)
-    SELECT key, fingerprint, status, body, expires_at FROM taken WHERE key IS NOT NULL ORDER BY key
+    SELECT key, fingerprint, status, body, expires_at FROM item WHERE is_taken AND key IS NOT NULL ORDER BY key
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
       expires_at = CASE WHEN remembered.expires_at <= $2 THEN excluded.expires_at END),
   new_messages AS (
     INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at, headers, content_type)
     SELECT id, application_id, event_id, event_type, channels::jsonb, tags::jsonb, payload, created_at, headers, content_type
-    FROM taken),
+    FROM item WHERE is_taken),
   new_deliveries AS (
     INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
       schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
-    SELECT d.id, i.id, i.application_id, d.destination_id, i.event_type, d.state, 'scheduled', 0,
+    SELECT ($23::text[])[place], i.id, i.application_id, ($24::text[])[place], i.event_type, d.state, 'scheduled', 0,
       0, $2, CASE WHEN d.state = 'leased' THEN $1::bigint END, $2, $2,
       CASE WHEN d.state = 'held' THEN 'accepted while the endpoint was stopped' ELSE 'accepted' END
-    FROM (
-      SELECT ord, id, destination_id, CASE WHEN state = 'leased' AND NOT node.alive THEN 'pending' ELSE state END AS state
-      FROM node, unnest($19::int[], $20::text[], $21::text[], $22::text[]) AS t (ord, id, destination_id, state)) d
-    JOIN taken i ON i.ord = d.ord
+    FROM node, item i, generate_series(i.first_delivery, i.last_delivery) place,
+      LATERAL (SELECT CASE WHEN ($25::text[])[place] = 'leased' AND NOT node.alive THEN 'pending'
+        ELSE ($25::text[])[place] END AS state) d
+    WHERE i.is_taken
     RETURNING destination_id, state, due_at),
-  ${noteLanes('new_deliveries', '$3', '$23')}
-  SELECT verdict.*, node.alive FROM verdict CROSS JOIN node LEFT JOIN told ON true ORDER BY ord`,
+  ${noteLanes('new_deliveries', '$3', '$26')}
+  SELECT ord, current_revision AS fanout_revision, known AS message_id, known_key AS key, known_fingerprint AS fingerprint,
+    known_status AS status, known_body AS body, known_expires_at AS expires_at, node.alive
+  FROM item CROSS JOIN node LEFT JOIN told ON true ORDER BY ord`,
 );
 
 /** Only what came again is compared, after the commit: the hot path reads no payload and looks into no partition for it. */
@@ -159,7 +164,12 @@ export function writeOn(
 function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: readonly Entry[]): SqlValue[] {
   const column = <T extends string | number | Uint8Array>(read: (item: AcceptItem) => T | undefined) =>
     entries.map(([, item]) => read(item) ?? null);
-  const deliveries = entries.flatMap(([ord, item]) => item.deliveries.map((delivery) => ({ ord, ...delivery })));
+  const deliveries = entries.flatMap(([, item]) => item.deliveries);
+  let counted = 0;
+  const last = entries.map(([, item]) => {
+    counted += item.deliveries.length;
+    return counted;
+  });
   return [
     input.epoch,
     input.now,
@@ -179,13 +189,14 @@ function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: re
     column(({ remember }) => remember?.status),
     column(({ remember }) => remember?.body),
     column(({ remember }) => remember?.expiresAt),
-    deliveries.map(({ ord }) => ord),
+    column(({ message }) => message.headers && JSON.stringify(message.headers)),
+    column(({ message }) => message.contentType),
+    entries.map((_, index) => (last[index - 1] ?? 0) + 1),
+    last,
     deliveries.map(({ id }) => id),
     deliveries.map(({ destinationId }) => destinationId),
     deliveries.map(({ state }) => state),
     writeNews(db.teller, { work: true }),
-    column(({ message }) => message.headers && JSON.stringify(message.headers)),
-    column(({ message }) => message.contentType),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { ClaimInput, ClaimOutput } from '../store.ts';
 import { type Db, statement, type Tx } from './driver.ts';
+import { inState } from './in-state.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
 import { type ClaimedRow, toClaimed } from './rows.ts';
@@ -33,7 +34,7 @@ export const LEASE_DUE = statement(
       ORDER BY due_at, id LIMIT lane.room) d),
   leased AS (
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1 FROM due
-    WHERE d.id = due.id AND d.state = 'pending'
+    WHERE d.id = due.id AND ${inState('d', 'pending')}
     RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
       d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at)
   SELECT leased.*, m.payload FROM leased JOIN messages m ON m.id = leased.message_id`,

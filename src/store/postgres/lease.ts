@@ -1,5 +1,6 @@
 import type { LeaseOutput } from '../store.ts';
 import { type Db, statement } from './driver.ts';
+import { inState } from './in-state.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
 import { type ClaimedRow, toClaimed } from './rows.ts';
@@ -9,7 +10,7 @@ const LEASE = statement(
   'lease',
   `WITH leased AS (
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1
-    WHERE d.id = ANY($3::text[]) AND d.state = 'pending' AND d.due_at <= $2
+    WHERE d.id = ANY($3::text[]) AND ${inState('d', 'pending')} AND d.due_at <= $2
       AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = d.destination_id AND e.status = 'active')
     RETURNING d.*)
   SELECT leased.*, m.payload FROM leased JOIN messages m ON m.id = leased.message_id`,

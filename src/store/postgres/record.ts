@@ -2,6 +2,7 @@ import type { Decision, EndpointHealth } from '../../model/index.ts';
 import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
 import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
+import { leasedTo } from './in-state.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
 import { type HealthRow, toHealth } from './rows.ts';
@@ -19,7 +20,7 @@ const LOCK_HEALTH = statement(
 const LOCK_LEASED = statement(
   'record_lock_leased',
   `SELECT d.id FROM unnest($1::text[], $3::int[]) AS i (id, number) JOIN deliveries d ON d.id = i.id
-  WHERE d.state = 'leased' AND d.lease_epoch = $2 AND d.attempts = i.number - 1
+  WHERE ${leasedTo('d', '$2')} AND d.attempts = i.number - 1
   ORDER BY d.id FOR NO KEY UPDATE OF d`,
 );
 /** Moves deliveries on where the lease still holds, and writes the attempts of those; answers which. */
@@ -41,16 +42,16 @@ const MOVE_ON = statement(
       fingerprint = i.fingerprint, last_error = i.last_error
     FROM item i
     -- The number of attempts tells a repeated write, whose answer was lost, from one under the node's next lease.
-    WHERE d.id = i.delivery_id AND d.state = 'leased' AND d.lease_epoch = $1 AND d.attempts = i.number - 1
-    RETURNING d.id, d.destination_id, d.state, d.due_at),
+    WHERE d.id = i.delivery_id AND ${leasedTo('d', '$1')} AND d.attempts = i.number - 1
+    RETURNING i.*),
   new_attempts AS (
     INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
       started_at, duration_ms, status, error, response, response_truncated, succeeded, decision)
-    SELECT i.id, i.message_id, i.delivery_id, i.application_id, i.destination_id, i.event_type, i.number, i.trigger_kind,
-      i.url, i.started_at, i.duration_ms, i.status, i.error, i.response, i.response_truncated, i.succeeded, i.decision
-    FROM item i JOIN moved m ON m.id = i.delivery_id),
+    SELECT id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
+      started_at, duration_ms, status, error, response, response_truncated, succeeded, decision
+    FROM moved),
   ${noteLanes('moved', '$3', '$4')}
-  SELECT moved.id FROM moved LEFT JOIN told ON true`,
+  SELECT moved.delivery_id AS id FROM moved LEFT JOIN told ON true`,
 );
 const WRITTEN = statement(
   'record_written',
