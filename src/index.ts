@@ -1,6 +1,8 @@
+export type { Clock } from './clock.ts';
 export type { DeadLetterNotice, EngineEvent, Logger, WorkedOff } from './engine/index.ts';
 export { type ErrorCode, type Issue, isPosthornError, PosthornError } from './errors.ts';
 export {
+  type CertificateOptions,
   type DeclaredSource,
   type EventMap,
   type EventsByType,
@@ -25,3 +27,4 @@ export type {
   Policy,
 } from './model/index.ts';
 export { createPosthorn, type Posthorn, type PosthornOptions } from './posthorn.ts';
+export type { DeadLetterReport, WebhookHealth } from './resources/index.ts';

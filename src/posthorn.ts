@@ -27,6 +27,7 @@ import {
 import { describeError, PosthornError } from './errors.ts';
 import { createIds, type Ids } from './ids.ts';
 import {
+  type CertificateOptions,
   createHandlerRegistry,
   createReceiver,
   createVerifyPorts,
@@ -38,7 +39,14 @@ import {
   type SourceOptions,
 } from './inbound/index.ts';
 import { createAddressGuard, createSender } from './outbound/index.ts';
-import { createDeadLetterCleaner, createResources, type Messages, type Resources } from './resources/index.ts';
+import {
+  createDeadLetterCleaner,
+  createResources,
+  type Messages,
+  type Resources,
+  type WebhookHealth,
+  webhookHealth,
+} from './resources/index.ts';
 import { createSecretBox, type SecretBox } from './signing/index.ts';
 import type { Enqueue, Store } from './store/index.ts';
 import { openSqliteStore } from './store/sqlite/index.ts';
@@ -51,6 +59,7 @@ export interface PosthornOptions extends Overrides {
   readonly svixNames?: boolean;
   /** Called for every event that becomes a dead letter, once it is recorded: the place to wake somebody. */
   readonly onDeadLetter?: (notice: DeadLetterNotice) => unknown;
+  readonly certificates?: CertificateOptions;
   readonly clock?: Clock;
   readonly ids?: Ids;
 }
@@ -71,6 +80,8 @@ export interface Posthorn extends Resources {
    * those who run no worker (`role: 'api'`) and call this from a cron.
    */
   processPendingRetries(limit?: number): Promise<WorkedOff>;
+  /** What GET /health/webhooks answers, for a program with a server of its own. Never rejects. */
+  webhookHealth(): Promise<WebhookHealth>;
   /** Calls back for every recorded attempt and every change of an endpoint's health. */
   readonly on: Engine['on'];
   /** Stops claiming, lets attempts in flight finish for at most `graceMs`, gives the rest back, closes the store. */
@@ -88,7 +99,7 @@ export interface Posthorn extends Resources {
 
 export async function createPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
   const { logger, svixNames = false, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
-  const { onDeadLetter: tellDeadLetter, ...overrides } = rest;
+  const { onDeadLetter: tellDeadLetter, certificates, ...overrides } = rest;
   const config = loadConfig({ overrides });
   const secretBox = createSecretBox(config.secretKey);
   const guard = createAddressGuard({ allow: config.allowNetworks });
@@ -130,7 +141,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     clock,
     secretBox,
     logger: logger ?? SILENT,
-    ports: createVerifyPorts(sender, clock),
+    ports: createVerifyPorts(sender, clock, certificates),
     maxBodyBytes: config.bodyLimitBytes,
   });
   const resources = createResources({
@@ -175,6 +186,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     config: withoutSecrets(config),
     publish: (input, options) => resources.messages.publish(input, options),
     processPendingRetries: (limit = 100) => engine.workDue(limit),
+    webhookHealth: () => webhookHealth(store, clock, (error) => logger?.error({ error }, 'the store does not answer')),
     on: (listener) => engine.on(listener),
     source: (name, sourceOptions) =>
       declareSource(name, sourceOptions, {

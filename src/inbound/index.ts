@@ -18,4 +18,4 @@ export {
 } from './library/declared-source.ts';
 export { receivingRoute } from './library/receivers.ts';
 export { createReceiver, type Receiver } from './receive.ts';
-export { createVerifyPorts } from './verify-ports.ts';
+export { type CertificateOptions, createVerifyPorts } from './verify-ports.ts';

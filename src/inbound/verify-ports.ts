@@ -15,7 +15,19 @@ interface Kept {
   until: number;
 }
 
-export function createVerifyPorts(sender: Pick<Sender, 'send'>, clock: Clock): Omit<VerifyPorts, 'now'> {
+/** How the certificates that PayPal and AWS sign with are had and whom they are believed. */
+export interface CertificateOptions {
+  /** Gets the PEM text at a URL whose host was checked: for networks that reach the outside by a proxy. */
+  readonly fetch?: (url: string) => Promise<string>;
+  /** PEM certificates of the authorities that PayPal's chain may end in; Node's own list without it. */
+  readonly trustedRoots?: readonly string[];
+}
+
+export function createVerifyPorts(
+  sender: Pick<Sender, 'send'>,
+  clock: Clock,
+  { fetch, trustedRoots }: CertificateOptions = {},
+): Omit<VerifyPorts, 'now'> {
   const certificates = new Map<string, Kept>();
 
   async function get(url: string): Promise<string> {
@@ -39,7 +51,7 @@ export function createVerifyPorts(sender: Pick<Sender, 'send'>, clock: Clock): O
       const known = certificates.get(url);
       if (known !== undefined && known.until > clock.now()) return known.text;
       if (certificates.size >= MOST_KEPT) certificates.clear();
-      const kept: Kept = { text: get(url), until: clock.now() + FRESH_MS };
+      const kept: Kept = { text: (fetch ?? get)(url), until: clock.now() + FRESH_MS };
       kept.text.catch(() => {
         kept.until = clock.now() + PAUSE_AFTER_FAILURE_MS;
       });
@@ -49,5 +61,6 @@ export function createVerifyPorts(sender: Pick<Sender, 'send'>, clock: Clock): O
     async confirmSubscription(url) {
       await get(url);
     },
+    ...(trustedRoots === undefined ? {} : { trustedRoots }),
   };
 }

@@ -33,3 +33,4 @@ export { createResources, type Resources } from './resources.ts';
 export { openSettings, secretsIn } from './source-settings.ts';
 export type { HandlerInput, SourceInput, Sources, SourceView } from './sources.ts';
 export type { TokenInput, Tokens, TokenView } from './tokens.ts';
+export { type WebhookHealth, webhookHealth } from './webhook-health.ts';

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
+import { webhookHealth } from '../../resources/index.ts';
 import type { Api, Served } from '../api.ts';
 import { ErrorOut, Nullable } from '../contract.ts';
-import { time, timeOrNull } from '../wire.ts';
+import { timeOrNull } from '../wire.ts';
 
 const tags = ['Health'];
 /** Enough to see trouble, and cheap to count. */
@@ -16,8 +17,6 @@ const HealthOut = Type.Object({
   oldestDueAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
 
-/** A few dead letters want a person's look, and so does a queue of retries that grows. */
-const DEGRADED = { deadLetters: 5, retries: 100 };
 const WebhookHealthOut = Type.Object({
   status: Type.String(),
   webhooks: Type.Object({
@@ -69,16 +68,10 @@ export function openRoutes(api: Api, { store, clock }: Served): void {
       },
     },
     async (request, reply) => {
-      const timestamp = time(clock.now());
-      try {
-        const { retrying, dead } = await store.counts({ most: MOST_COUNTED });
-        const status = retrying > DEGRADED.retries || dead > DEGRADED.deadLetters ? 'degraded' : 'healthy';
-        return { status, webhooks: { pending_retries: retrying, dlq_items: dead, timestamp } };
-      } catch (error) {
-        request.log.error({ err: error }, 'the store does not answer');
-        const webhooks = { pending_retries: null, dlq_items: null, timestamp };
-        return reply.code(503).send({ status: 'unhealthy', webhooks });
-      }
+      const health = await webhookHealth(store, clock, (error) => {
+        request.log.error({ error }, 'the store does not answer');
+      });
+      return reply.code(health.status === 'unhealthy' ? 503 : 200).send(health);
     },
   );
 
