@@ -1,0 +1,131 @@
+/**
+ * The five handlers. An error that is thrown here is retried after 30 s, 1 min and 2 min, and then a dead letter; a
+ * PermanentError is a dead letter at once. On PostgreSQL, what they write commits together with "processed".
+ */
+import { type DeclaredSource, type EventsByType, type HandlerContext, PermanentError, RetryableError } from 'posthorn';
+import type Stripe from 'stripe';
+import type { Database } from './database.ts';
+import { idOf, readSubscription, subscriptionOf, time } from './read-event.ts';
+import {
+  cancelSubscription,
+  savePayment,
+  saveSubscription,
+  setStatus,
+  settleTier,
+  type User,
+  userOfCustomer,
+} from './subscriptions.ts';
+
+export type StripeEvents = EventsByType<Stripe.Event>;
+type Event<T extends keyof StripeEvents> = StripeEvents[T];
+
+export function handleSubscriptions(source: DeclaredSource<StripeEvents>, database: Database): void {
+  const sqlOf = (context: HandlerContext) => context.transaction ?? database;
+
+  async function userOf(
+    event: Event<`customer.subscription.${'created' | 'updated' | 'deleted'}`>,
+    ctx: HandlerContext,
+  ) {
+    const customer = idOf(event.data.object.customer);
+    ctx.logger.info({ eventId: ctx.eventId, customer, subscription: event.data.object.id }, `processing ${event.type}`);
+    const user = await userOfCustomer(sqlOf(ctx), customer);
+    if (user === undefined) throw new PermanentError(`no user has the Stripe customer ${customer}`);
+    return user;
+  }
+
+  async function save(
+    event: Event<'customer.subscription.created' | 'customer.subscription.updated'>,
+    user: User,
+    ctx: HandlerContext,
+  ) {
+    const subscription = readSubscription(event.data.object, user.id);
+    const isFirst = event.type === 'customer.subscription.created';
+    const isNewer = await saveSubscription(sqlOf(ctx), subscription, { asOf: time(event.created), isFirst });
+    const tier = await settleTier(sqlOf(ctx), user.id);
+    const { eventId } = ctx;
+    const about = { eventId, user: user.id, subscription: subscription.id, tier, status: subscription.status };
+    ctx.logger.info(about, isNewer ? 'subscription saved' : 'subscription left as it is: a newer event came before');
+  }
+
+  source
+    .on(
+      'customer.subscription.created',
+      async (event, ctx) => save(event, await userOf(event, ctx), ctx),
+      IN_ONE_COMMIT,
+    )
+    .on(
+      'customer.subscription.updated',
+      async (event, ctx) => save(event, await userOf(event, ctx), ctx),
+      IN_ONE_COMMIT,
+    )
+    .on(
+      'customer.subscription.deleted',
+      async (event, ctx) => {
+        const user = await userOf(event, ctx);
+        const subscription = readSubscription(event.data.object, user.id);
+        await cancelSubscription(sqlOf(ctx), subscription, time(event.created));
+        const tier = await settleTier(sqlOf(ctx), user.id);
+        const about = { eventId: ctx.eventId, user: user.id, subscription: subscription.id, tier };
+        ctx.logger.info(about, 'subscription canceled');
+      },
+      IN_ONE_COMMIT,
+    )
+    .on(
+      'invoice.paid',
+      async (event, ctx) => {
+        const invoice = event.data.object;
+        const id = subscriptionOf(invoice);
+        // A first payment also ends `incomplete`.
+        const change = { from: ['past_due', 'incomplete'], to: 'active', asOf: time(event.created) } as const;
+        if (!(await setStatus(sqlOf(ctx), id, change))) throw notYet(id);
+        await savePayment(sqlOf(ctx), payment(event, id, 'paid', invoice.amount_paid));
+        await settleOwner(id, ctx);
+        ctx.logger.info({ eventId: ctx.eventId, subscription: id, amount: invoice.amount_paid }, 'invoice paid');
+      },
+      IN_ONE_COMMIT,
+    )
+    .on(
+      'invoice.payment_failed',
+      async (event, ctx) => {
+        const invoice = event.data.object;
+        const id = subscriptionOf(invoice);
+        const change = { from: ['active', 'trialing'], to: 'past_due', asOf: time(event.created) } as const;
+        if (!(await setStatus(sqlOf(ctx), id, change))) throw notYet(id);
+        await savePayment(sqlOf(ctx), payment(event, id, 'failed', invoice.amount_due));
+        await settleOwner(id, ctx);
+        ctx.logger.warn({ eventId: ctx.eventId, subscription: id, amount: invoice.amount_due }, 'payment failed');
+      },
+      IN_ONE_COMMIT,
+    );
+
+  async function settleOwner(subscriptionId: string, ctx: HandlerContext): Promise<void> {
+    const sql = sqlOf(ctx);
+    const { rows } = await sql.query('SELECT user_id FROM subscriptions WHERE id = $1', [subscriptionId]);
+    for (const { user_id } of rows as { user_id: string }[]) await settleTier(sql, user_id);
+  }
+}
+
+const IN_ONE_COMMIT = { transaction: true };
+
+/** The invoice of a new subscription often comes before the subscription. */
+function notYet(subscriptionId: string): RetryableError {
+  return new RetryableError(`the subscription ${subscriptionId} is not here yet`);
+}
+
+function payment(
+  event: Event<'invoice.paid' | 'invoice.payment_failed'>,
+  subscriptionId: string,
+  outcome: 'paid' | 'failed',
+  amount: number,
+) {
+  const { id, currency } = event.data.object;
+  return {
+    event_id: event.id,
+    subscription_id: subscriptionId,
+    invoice_id: id ?? '',
+    outcome,
+    amount,
+    currency,
+    created_at: time(event.created),
+  };
+}

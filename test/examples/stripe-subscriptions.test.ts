@@ -1,0 +1,234 @@
+/** examples/stripe-subscriptions in virtual time: real SQLite files, real HTTP, events signed by Stripe's library. */
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
+import { readReadme } from './example-process.ts';
+import { openService, type ServiceRig } from './service-rig.ts';
+import { stripeEvent } from './stripe-events.ts';
+
+let rig: ServiceRig;
+beforeEach(async () => {
+  rig = await openService();
+});
+afterEach(() => rig[Symbol.asyncDispose]());
+
+/** Trouble that passes: the table is away until it is brought back. */
+const breakDatabase = () => rig.service.database.query('ALTER TABLE users RENAME TO users_away');
+const mendDatabase = () => rig.service.database.query('ALTER TABLE users_away RENAME TO users');
+
+/** As somebody looks into Posthorn's file from outside. */
+function inSql(text: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(join(rig.folder, 'posthorn.db'), { readOnly: true });
+  try {
+    return database.prepare(text).all() as Record<string, unknown>[];
+  } finally {
+    database.close();
+  }
+}
+
+describe('the subscription record', () => {
+  it('SUB-05 follows a subscription from its trial over a change of plan to its end', async () => {
+    const created = 1_767_225_600;
+    expect(await rig.send(stripeEvent('customer.subscription.created', { created }))).toBe(202);
+    await rig.attempts(1);
+    expect(await rig.account()).toMatchObject({
+      tier: 'pro',
+      subscriptions: [
+        {
+          id: 'sub_1',
+          status: 'trialing',
+          tier: 'pro',
+          trial_start: '2026-01-01T00:00:00.000Z',
+          trial_end: '2026-01-15T00:00:00.000Z',
+          current_period_end: '2026-01-31T00:00:00.000Z',
+          canceled_at: null,
+        },
+      ],
+    });
+    const items = { data: [item('team', created + 86_400)] };
+    await rig.send(stripeEvent('customer.subscription.updated', { created: created + 86_400, object: { items } }));
+    await rig.attempts(2);
+    expect(await rig.account()).toMatchObject({
+      tier: 'team',
+      subscriptions: [{ status: 'active', tier: 'team', current_period_start: '2026-01-02T00:00:00.000Z' }],
+    });
+    await rig.send(stripeEvent('customer.subscription.deleted', { created: created + 2 * 86_400 }));
+    await rig.attempts(3);
+    expect(await rig.account()).toMatchObject({
+      tier: 'free',
+      subscriptions: [{ status: 'canceled', canceled_at: '2026-01-03T00:00:00.000Z' }],
+    });
+  });
+
+  it('SUB-05 is past_due after a failed payment, keeps its tier meanwhile, and is active once the invoice is paid', async () => {
+    const at = (day: number) => ({ created: 1_767_225_600 + day * 86_400 });
+    await rig.send(stripeEvent('customer.subscription.updated', at(0)));
+    await rig.attempts(1);
+    await rig.send(stripeEvent('invoice.payment_failed', at(1)));
+    await rig.attempts(2);
+    expect(await rig.account()).toMatchObject({ tier: 'pro', subscriptions: [{ status: 'past_due' }] });
+    await rig.send(stripeEvent('invoice.paid', at(3)));
+    await rig.attempts(3);
+    expect(await rig.account()).toMatchObject({
+      tier: 'pro',
+      subscriptions: [{ status: 'active' }],
+      payments: [
+        { outcome: 'failed', amount: 2000 },
+        { outcome: 'paid', amount: 2000, invoice_id: 'in_1' },
+      ],
+    });
+    // The failure of two days ago was sent again by Stripe under another id.
+    await rig.send(stripeEvent('invoice.payment_failed', at(1)));
+    await rig.attempts(4);
+    expect(await rig.account()).toMatchObject({ subscriptions: [{ status: 'active' }] });
+  });
+
+  it('an invoice that comes before its subscription waits for it', async () => {
+    await rig.send(stripeEvent('invoice.paid'));
+    await rig.attempts(1);
+    expect(await rig.health()).toMatchObject({ pending_retries: 1, dlq_items: 0 });
+    await rig.send(stripeEvent('customer.subscription.created'));
+    await rig.attempts(2);
+    await rig.clock.advance(30_000);
+    await rig.attempts(3);
+    expect(await rig.account()).toMatchObject({ payments: [{ outcome: 'paid' }] });
+    expect(await rig.health()).toMatchObject({ pending_retries: 0, dlq_items: 0 });
+  });
+});
+
+describe('receiving', () => {
+  it('SUB-01 refuses an event that was signed with another secret, and keeps nothing of it', async () => {
+    expect(await rig.send(stripeEvent('customer.subscription.created'), 'whsec_other')).toBe(401);
+    expect(inSql('SELECT id FROM messages')).toEqual([]);
+    expect(await rig.account()).toMatchObject({ tier: 'free', subscriptions: [] });
+  });
+
+  it('SUB-02 an event that comes twice is handled once', async () => {
+    await rig.send(stripeEvent('customer.subscription.created'));
+    await rig.attempts(1);
+    const paid = stripeEvent('invoice.paid');
+    expect(await rig.send(paid)).toBe(202);
+    await rig.attempts(2);
+    expect(await rig.send(paid)).toBe(200);
+    expect(rig.log.filter(({ message }) => message === 'invoice paid')).toHaveLength(1);
+    expect((await rig.account())?.payments).toHaveLength(1);
+  });
+});
+
+describe('when something fails', () => {
+  it('SUB-03 SUB-04 SUB-12 database trouble is retried after 30 s, 1 min and 2 min; success removes it from the queue', async () => {
+    await breakDatabase();
+    const event = stripeEvent('customer.subscription.created');
+    await rig.send(event);
+    await rig.attempts(1);
+    const queue = 'SELECT stripe_event_id, retry_count, max_retries, next_retry_at FROM webhook_retry_queue';
+    const due = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+    const row = { stripe_event_id: event.id, max_retries: 3 };
+    expect(inSql(queue)).toEqual([{ ...row, retry_count: 0, next_retry_at: due(30) }]);
+    await rig.clock.advance(30_000);
+    await rig.attempts(2);
+    expect(inSql(queue)).toEqual([{ ...row, retry_count: 1, next_retry_at: due(90) }]);
+    await rig.clock.advance(60_000);
+    await rig.attempts(3);
+    expect(inSql(queue)).toEqual([{ ...row, retry_count: 2, next_retry_at: due(210) }]);
+    await mendDatabase();
+    await rig.clock.advance(120_000);
+    await rig.attempts(4);
+    expect(inSql(queue)).toEqual([]);
+    expect(await rig.account()).toMatchObject({ tier: 'pro' });
+    expect(await rig.health()).toMatchObject({ pending_retries: 0, dlq_items: 0 });
+  });
+
+  it('SUB-04 SUB-06 SUB-07 after the last retry it is a dead letter; log and health say so', async () => {
+    await breakDatabase();
+    const { id } = stripeEvent('customer.subscription.created');
+    await rig.send({ ...stripeEvent('customer.subscription.created'), id });
+    for (const [n, waitMs] of [30_000, 60_000, 120_000, 0].entries()) {
+      await rig.attempts(n + 1);
+      await rig.clock.advance(waitMs);
+    }
+    const answer = await fetch(`${rig.url}/health/webhooks`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      status: 'healthy',
+      webhooks: { pending_retries: 0, dlq_items: 1, timestamp: '2026-01-01T00:03:30.000Z' },
+    });
+    const lines = rig.log.filter(({ fields, level }) => fields.eventId === id && level !== 'debug');
+    expect(lines.map(({ message }) => message)).toEqual([
+      'webhook received',
+      'processing webhook event',
+      'processing customer.subscription.created',
+      'webhook delivery failed',
+      ...['processing retry', 'processing customer.subscription.created', 'webhook delivery failed'],
+      ...['processing retry', 'processing customer.subscription.created', 'webhook delivery failed'],
+      ...['processing retry', 'processing customer.subscription.created', 'webhook delivery failed'],
+    ]);
+    expect(lines.filter(({ message }) => message === 'processing retry').map(({ fields }) => fields)).toMatchObject([
+      { retry: 1, maxRetries: 3 },
+      { retry: 2, maxRetries: 3 },
+      { retry: 3, maxRetries: 3 },
+    ]);
+    expect(lines.at(-1)?.fields).toMatchObject({ willRetry: false, attempt: 4 });
+  });
+
+  it('SUB-03 the number of retries is configurable', async () => {
+    await using impatient = await openService({ maxRetries: 0 });
+    await impatient.service.database.query('ALTER TABLE users RENAME TO users_away');
+    await impatient.send(stripeEvent('customer.subscription.created'));
+    await impatient.attempts(1);
+    expect(await impatient.health()).toMatchObject({ pending_retries: 0, dlq_items: 1 });
+  });
+
+  it.each([
+    ['a customer that nobody is', 'customer.subscription.created', { customer: 'cus_nobody' }, 'no user has'],
+    ['no items', 'customer.subscription.updated', { items: { data: [] } }, 'has no items'],
+    ['a price of no tier', 'customer.subscription.updated', { items: { data: [item('gold', 1)] } }, 'is of no tier'],
+    ['an invoice of no subscription', 'invoice.paid', { parent: null }, 'is for no subscription'],
+  ])('SUB-12 %s is a dead letter at once', async (_, type, object, error) => {
+    await rig.send(stripeEvent(type, { object }));
+    await rig.attempts(1);
+    expect(inSql('SELECT event_type, error, retry_count FROM webhook_dead_letter_queue')).toEqual([
+      { event_type: type, error: expect.stringContaining(error), retry_count: 0 },
+    ]);
+  });
+
+  it('SUB-09 SUB-11 a dead letter is found with the documented SQL, and retried by hand with a full new schedule', async () => {
+    const event = stripeEvent('customer.subscription.created', { token: '2' });
+    await rig.send(event);
+    await rig.attempts(1);
+    const [sql = ''] = readReadme('stripe-subscriptions').blocks('sql');
+    expect(inSql(sql)).toEqual([
+      {
+        stripe_event_id: event.id,
+        event_type: 'customer.subscription.created',
+        error: expect.stringContaining('no user has the Stripe customer cus_2'),
+        retry_count: 0,
+        original_timestamp: '2026-01-01T00:00:00.000Z',
+        created_at: '2026-01-01T00:00:00.000Z',
+      },
+    ]);
+    const as = { headers: { authorization: 'Bearer secret' } };
+    const [letter] = (await (await fetch(`${rig.url}/dead-letters`, as)).json()) as { delivery: { id: string } }[];
+    const retry = (id: string, init: object) =>
+      fetch(`${rig.url}/dead-letters/${id}/retry`, { method: 'POST', ...init });
+    expect((await retry(letter?.delivery.id ?? '', {})).status).toBe(401);
+    // The schedule begins anew: trouble now is retried, not the end.
+    await breakDatabase();
+    expect((await retry(letter?.delivery.id ?? '', as)).status).toBe(202);
+    await rig.attempts(2);
+    expect(inSql('SELECT retry_count FROM webhook_retry_queue')).toEqual([{ retry_count: 0 }]);
+    expect(inSql(sql)).toEqual([]);
+    await mendDatabase();
+    await addUser(rig.service.database, { id: 'u2', email: 'b@example.com', stripe_customer_id: 'cus_2' });
+    await rig.clock.advance(30_000);
+    await rig.attempts(3);
+    expect(inSql('SELECT * FROM webhook_retry_queue')).toEqual([]);
+    expect((await retry(letter?.delivery.id ?? '', as)).status).toBe(404);
+  });
+});
+
+function item(tier: string, from: number) {
+  const price = { id: `price_${tier}`, lookup_key: tier };
+  return { current_period_start: from, current_period_end: from + 30 * 86_400, price };
+}

@@ -1,0 +1,84 @@
+/** The handlers of examples/stripe-subscriptions under every order that Stripe may send events in. */
+import fc from 'fast-check';
+import type { DeclaredSource, HandlerContext } from 'posthorn';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../examples/stripe-subscriptions/database.ts';
+import { handleSubscriptions, type StripeEvents } from '../../examples/stripe-subscriptions/handlers.ts';
+import { accountOf, addUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
+import { type EventFields, stripeEvent } from './stripe-events.ts';
+
+const at = (minute: number) => 1_767_225_600 + minute * 60;
+const plan = (tier: string, status: string, minute: number) => ({
+  created: at(minute),
+  object: {
+    status,
+    items: { data: [{ ...PERIOD, price: { id: `price_${tier}`, lookup_key: tier } }] },
+  },
+});
+const PERIOD = { current_period_start: at(0), current_period_end: at(43_200) };
+
+const LIFE = [
+  stripeEvent('customer.subscription.created', plan('pro', 'incomplete', 0)),
+  // In the same second as its creation, as Stripe often does it.
+  stripeEvent('customer.subscription.updated', plan('pro', 'active', 0)),
+  stripeEvent('customer.subscription.updated', plan('team', 'active', 10)),
+  stripeEvent('invoice.payment_failed', { created: at(20) }),
+  stripeEvent('customer.subscription.updated', plan('team', 'past_due', 21)),
+  stripeEvent('invoice.paid', { created: at(30) }),
+  stripeEvent('customer.subscription.updated', plan('pro', 'active', 31)),
+];
+const END = stripeEvent('customer.subscription.deleted', { ...plan('pro', 'canceled', 40) });
+
+/** Hands the events over in this order; what asks for another try gets it after the others. */
+async function live(events: readonly EventFields[]) {
+  const handlers = new Map<string, (event: unknown, context: HandlerContext) => unknown>();
+  const source = {
+    on(type: string, handler: (event: unknown, context: HandlerContext) => unknown) {
+      handlers.set(type, handler);
+      return source;
+    },
+  };
+  const database = await openDatabase(':memory:');
+  handleSubscriptions(source as unknown as DeclaredSource<StripeEvents>, database);
+  await addUser(database, { id: 'u1', email: 'jenny@example.com', stripe_customer_id: 'cus_1' });
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const queue = [...events];
+  for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
+    const context = { eventId: event.id, logger: silent } as unknown as HandlerContext;
+    try {
+      await handlers.get((event as unknown as { type: string }).type)?.(event, context);
+    } catch (error) {
+      if ((error as Error).name !== 'RetryableError') throw error;
+      queue.push(event);
+    }
+  }
+  const account = await accountOf(database, 'u1');
+  await database.close();
+  return account;
+}
+
+/** Any order, and any of them again. */
+const anyOrder = (events: readonly EventFields[]) =>
+  fc
+    .tuple(fc.subarray([...events]), fc.constant(events))
+    .chain(([again, all]) => fc.shuffledSubarray([...all, ...again], { minLength: all.length + again.length }));
+
+it('SUB-05 SUB-02 in whatever order and however often its events come, the record ends as the newest says', async () => {
+  const inOrder = await live(LIFE);
+  expect(inOrder).toMatchObject({ tier: 'pro', subscriptions: [{ tier: 'pro', status: 'active' }] });
+  await fc.assert(
+    fc.asyncProperty(anyOrder(LIFE), async (events) => {
+      expect(await live(events)).toEqual(inOrder);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('SUB-05 a deleted subscription stays deleted and its user free, whatever comes late', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyOrder([...LIFE, END]), async (events) => {
+      expect(await live(events)).toMatchObject({ tier: 'free', subscriptions: [{ status: 'canceled' }] });
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,57 @@
+/** examples/stripe-subscriptions on a real PostgreSQL, where effects and "processed" are one commit. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ExampleProcess, readReadme, runCommand } from './example-process.ts';
+import { createOwnDatabase, type OwnDatabase } from './own-database.ts';
+import { openService } from './service-rig.ts';
+import { signedRequest, stripeEvent } from './stripe-events.ts';
+
+let own: OwnDatabase;
+beforeAll(async () => {
+  own = await createOwnDatabase();
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+describe('on PostgreSQL', { timeout: 120_000 }, () => {
+  it('SUB-05 SUB-10 SUB-12 a handler that fails half-way leaves nothing behind; a cron tries it again, and it has written once', async () => {
+    await using rig = await openService({ database: own.url, role: 'api' });
+    const { hooks, database } = rig.service;
+    await rig.send(stripeEvent('customer.subscription.updated'));
+    expect((await rig.account())?.subscriptions).toEqual([]);
+    expect(await hooks.processPendingRetries(10)).toMatchObject({ claimed: 1, delivered: 1 });
+    expect(await rig.account()).toMatchObject({ tier: 'pro' });
+
+    // The last statement of the handler fails, after it has written the payment.
+    await database.query('ALTER TABLE users RENAME TO users_away');
+    await rig.send(stripeEvent('invoice.payment_failed', { created: 1_767_225_700 }));
+    expect(await hooks.processPendingRetries()).toMatchObject({ claimed: 1, retried: 1 });
+    await database.query('ALTER TABLE users_away RENAME TO users');
+    expect(await rig.account()).toMatchObject({ subscriptions: [{ status: 'active' }], payments: [] });
+
+    expect(await hooks.processPendingRetries()).toMatchObject({ claimed: 0 });
+    await rig.clock.advance(30_000);
+    expect(await hooks.processPendingRetries()).toMatchObject({ claimed: 1, delivered: 1 });
+    expect(await rig.account()).toMatchObject({ subscriptions: [{ status: 'past_due' }], payments: [{}] });
+  });
+
+  it('SUB-09 SUB-10 runs as two programs: one that answers, and a cron job that works', async () => {
+    const readme = readReadme('stripe-subscriptions');
+    const [, command = ''] = readme.commands;
+    const env = { DATABASE_URL: `${own.url}?schema=second`, ROLE: 'api' };
+    await using service = new ExampleProcess(command, env);
+    const url = await service.url();
+    for (const [token, expected] of [
+      ['u3', 202],
+      ['nobody', 202],
+    ] as const) {
+      const event = stripeEvent('customer.subscription.created', { token });
+      expect((await fetch(`${url}/webhooks/stripe`, signedRequest(event))).status).toBe(expected);
+    }
+    await service.curl(readme.curls[0]?.replaceAll('u1', 'u3').replaceAll('cus_1', 'cus_u3') ?? '');
+    const cron = command.replace('main.ts', 'process-retries.ts');
+    const printed = await runCommand(cron, env);
+    expect(printed).toContain('{"claimed":2,"delivered":1,"retried":0,"failed":1}');
+    expect(JSON.parse(await service.curl(readme.curls[1]?.replace('u1', 'u3') ?? ''))).toMatchObject({ tier: 'pro' });
+    expect(JSON.parse(await service.curl(readme.curls[3] ?? ''))).toMatchObject([{ delivery: { state: 'dead' } }]);
+    expect(await service.stop()).toBe(0);
+  });
+});
