@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createIds } from './ids.ts';
+import { createIds, floorId, timeOfId } from './ids.ts';
 
 describe('ids', () => {
   it('have the prefix and 27 characters that every Svix client takes', () => {
@@ -31,6 +31,22 @@ describe('ids', () => {
     const earlier = createIds(() => 1_700_000_000_000).next('ep');
     const later = createIds(() => 1_700_000_000_001).next('ep');
     expect(earlier < later).toBe(true);
+  });
+
+  it('tell when they were made', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 41 }), (time) => {
+        expect(timeOfId(createIds(() => time).next('msg'))).toBe(time);
+        expect(timeOfId(floorId('msg', time))).toBe(time);
+      }),
+    );
+    expect(
+      timeOfId(
+        createIds(() => 1_700_000_000_000)
+          .next('msg')
+          .slice(0, 8),
+      ),
+    ).toBeLessThan(1_700_000_000_000);
   });
 
   it('are never the same in two processes that begin in the same millisecond', () => {

@@ -68,6 +68,14 @@ export function floorId(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${headOf(ms * COUNTS_PER_MS)}`;
 }
 
+/** When an id was made. Of the first part of an id, the earliest that it can be. */
+export function timeOfId(id: string): number {
+  const head = id.slice(id.indexOf('_') + 1).slice(0, HEAD_LENGTH);
+  let count = 0;
+  for (const character of head.padEnd(HEAD_LENGTH, '0')) count = count * 62 + ALPHABET.indexOf(character);
+  return Math.floor(count / COUNTS_PER_MS);
+}
+
 /** A random secret of `length` bytes. */
 export function randomSecret(length: number): Buffer {
   return randomBytes(length);

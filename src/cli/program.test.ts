@@ -5,7 +5,7 @@ describe('the command line', () => {
   it('teaches: every command has help with examples', async () => {
     const { out, exitCode } = await runInMemory('--help');
     expect(exitCode).toBe(0);
-    for (const command of ['serve', 'dev', 'policy', 'doctor', 'config']) {
+    for (const command of ['serve', 'dev', 'policy', 'migrate', 'doctor', 'config']) {
       expect(out).toContain(`\n  ${command}`);
       const help = await runInMemory(`${command} --help`);
       expect(help.exitCode).toBe(0);

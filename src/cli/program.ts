@@ -3,6 +3,7 @@ import { configCommand } from './commands/config.ts';
 import { deadLettersCommand } from './commands/dead-letters.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { policyCommand } from './commands/policy.ts';
 import { serveCommand } from './commands/serve.ts';
 import { examples } from './examples.ts';
@@ -45,6 +46,7 @@ function createProgram(terminal: Terminal, fail: () => void): Command {
   program.addCommand(devCommand(terminal));
   program.addCommand(deadLettersCommand(terminal));
   program.addCommand(policyCommand(terminal));
+  program.addCommand(migrateCommand(terminal));
   program.addCommand(doctorCommand(terminal, fail));
   program.addCommand(configCommand(terminal));
   for (const command of withSubcommands(program)) {

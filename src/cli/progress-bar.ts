@@ -8,14 +8,25 @@ export interface ProgressBar {
   end(): void;
 }
 
-/** A bar that grows in place on a terminal; elsewhere a line for each step. `total` is not always known. */
-export function progressBar({ err, isTerminal = false }: Terminal, total: number | undefined): ProgressBar {
+/**
+ * A bar that grows in place on a terminal; elsewhere a line for each step, or one in `lineEveryMs` where steps are many.
+ * `total` is not always known.
+ */
+export function progressBar(
+  { err, clock, isTerminal = false }: Terminal,
+  total: number | undefined,
+  { lineEveryMs = 0 } = {},
+): ProgressBar {
   let done = 0;
+  let lineAt = lineEveryMs === 0 ? 0 : clock.now() + lineEveryMs;
   return {
     add(count) {
       done += count;
       if (isTerminal) err(`\r${bar(done, total)}`);
-      else if (count > 0) err(`${numbers(done, total)}\n`);
+      else if (count > 0 && clock.now() >= lineAt) {
+        lineAt = lineEveryMs === 0 ? 0 : clock.now() + lineEveryMs;
+        err(`${numbers(done, total)}\n`);
+      }
     },
     end() {
       if (isTerminal && done > 0) err('\n');

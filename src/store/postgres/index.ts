@@ -20,6 +20,8 @@ import { prepareServer } from './prepare-server.ts';
 import { transact } from './transact.ts';
 import { Unanswered } from './unanswered.ts';
 
+export { inspectPostgresTarget, openPostgresTarget } from './transfer-target.ts';
+
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database; `?schema=` may name the schema too. */
   readonly url: string;

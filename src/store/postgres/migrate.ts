@@ -8,11 +8,11 @@ import { PosthornError } from '../../errors.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
+export type SchemaState = 'missing' | 'old' | 'current';
+
 export async function migrate(client: pg.ClientBase, schema: string): Promise<void> {
   const name = pg.escapeIdentifier(schema);
-  const files = readdirSync(MIGRATIONS)
-    .filter((file) => file.endsWith('.sql'))
-    .sort();
+  const files = migrationFiles();
   if ((await versionOf(client, name)) === files.length) return;
   await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`posthorn migrate ${schema}`]);
   try {
@@ -33,6 +33,19 @@ export async function migrate(client: pg.ClientBase, schema: string): Promise<vo
   } finally {
     await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [`posthorn migrate ${schema}`]);
   }
+}
+
+/** One that a newer version wrote counts as old: opening it explains. */
+export async function stateOf(client: pg.ClientBase, schema: string): Promise<SchemaState> {
+  const version = await versionOf(client, pg.escapeIdentifier(schema));
+  if (version === undefined) return 'missing';
+  return version === migrationFiles().length ? 'current' : 'old';
+}
+
+function migrationFiles(): string[] {
+  return readdirSync(MIGRATIONS)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
 }
 
 /** Undefined for a schema that is not there yet. */

@@ -1,8 +1,15 @@
 /** join, heartbeat, leave: a node's own lease. */
 import type { JoinInput } from '../store.ts';
 import { type Db, type Runner, statement } from './driver.ts';
+import { halfMoved } from './open-transfer.ts';
 
-const JOIN = statement('join', 'INSERT INTO nodes (name, joined_at, expires_at) VALUES ($1, $2, $3) RETURNING epoch');
+// Not into a schema that another store is being moved to: what a node would find there is half of it.
+const JOIN = statement(
+  'join',
+  `INSERT INTO nodes (name, joined_at, expires_at)
+  SELECT $1, $2::bigint, $3::bigint WHERE NOT EXISTS (SELECT 1 FROM transfers WHERE finished_at IS NULL)
+  RETURNING epoch`,
+);
 // Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
 const HEARTBEAT = statement('heartbeat', 'UPDATE nodes SET expires_at = $1 WHERE epoch = $2 AND expires_at > 0');
 const LEAVE = statement('leave', 'UPDATE nodes SET expires_at = 0 WHERE epoch = $1');
@@ -24,7 +31,8 @@ const UNPARK = statement(
 
 export async function join(db: Db, input: JoinInput): Promise<{ epoch: number }> {
   const [row] = await db.all<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
-  return { epoch: row?.epoch ?? 0 };
+  if (row === undefined) throw halfMoved(db.schema);
+  return { epoch: row.epoch };
 }
 
 export async function heartbeat(

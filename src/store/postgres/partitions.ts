@@ -48,11 +48,18 @@ export async function maintain(
   return { created, dropped };
 }
 
-async function createPartitions(db: Db, now: number): Promise<string[]> {
+function createPartitions(db: Db, now: number): Promise<string[]> {
+  return createPartitionsFor(
+    db,
+    Array.from({ length: WEEKS_AHEAD + 1 }, (_, ahead) => now + ahead * WEEK_MS),
+  );
+}
+
+/** Partitions for the weeks that these times are in. */
+export async function createPartitionsFor(db: Db, times: readonly number[]): Promise<string[]> {
   const known = await weeksOf(db);
   const created: string[] = [];
-  const first = Math.floor(now / WEEK_MS);
-  for (let week = first; week <= first + WEEKS_AHEAD; week++) {
+  for (const week of new Set(times.map((time) => Math.floor(time / WEEK_MS)))) {
     if (known.has(week)) continue;
     if (await asLeader(db, (tx) => createWeek(tx, week))) created.push(`messages_w${week}`);
   }

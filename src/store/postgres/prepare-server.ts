@@ -2,18 +2,39 @@
 import pg from 'pg';
 import { describeError, isPosthornError, PosthornError } from '../../errors.ts';
 import { explain, sqlState } from './explain.ts';
-import { migrate } from './migrate.ts';
+import { migrate, type SchemaState, stateOf } from './migrate.ts';
+import { halfMoved, hasOpenTransfer } from './open-transfer.ts';
 
 const OLDEST_VERSION = 130_000;
 
-export async function prepareServer(config: pg.ClientConfig, schema: string): Promise<void> {
+/** `forTransfer`: the schema may be one that another store is being moved to. */
+export async function prepareServer(
+  config: pg.ClientConfig,
+  schema: string,
+  { forTransfer = false } = {},
+): Promise<void> {
+  await withClient(config, async (client) => {
+    await check(client);
+    await migrate(client, schema);
+    if (!forTransfer && (await hasOpenTransfer(client, schema))) throw halfMoved(schema);
+  });
+}
+
+/** Looks only: nothing is made or changed. Answers whether the schema is there and up to date. */
+export async function inspectServer(config: pg.ClientConfig, schema: string): Promise<SchemaState> {
+  return withClient(config, async (client) => {
+    await check(client);
+    return stateOf(client, schema);
+  });
+}
+
+async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   // One statement at a time here: a migration must not run into the statement after it.
   const client = new pg.Client({ ...config, pipeline: false, statement_timeout: 0 } as pg.ClientConfig);
   client.on('error', () => {});
   try {
     await client.connect();
-    await check(client);
-    await migrate(client, schema);
+    return await work(client);
   } catch (error) {
     throw isPosthornError(error) ? error : cannotOpen(client, error);
   } finally {

@@ -45,19 +45,8 @@ export class Executor {
   }
 
   static async open(path: string): Promise<Executor> {
-    const db = await openFile(path);
-    let lock: Db | undefined;
-    try {
-      lock = path === ':memory:' ? undefined : await takeLock(path, () => describeHolder(db));
-      db.exec(SETTINGS);
-      migrate(db, path);
-      endFormerLeases(db);
-      return new Executor(db, lock);
-    } catch (error) {
-      lock?.close();
-      db.close();
-      throw isPosthornError(error) ? error : cannotOpen(path, error);
-    }
+    const { db, lock } = await openAlone(path, endFormerLeases);
+    return new Executor(db, lock);
   }
 
   execute(requests: readonly Request[]): Reply[] {
@@ -120,6 +109,23 @@ export class Executor {
       return this.#broken;
     }
     return error;
+  }
+}
+
+/** The database, up to date and nobody else's: `lock` proves it until it is closed. */
+export async function openAlone(path: string, prepare?: (db: Db) => void): Promise<{ db: Db; lock: Db | undefined }> {
+  const db = await openFile(path);
+  let lock: Db | undefined;
+  try {
+    lock = path === ':memory:' ? undefined : await takeLock(path, () => describeHolder(db));
+    db.exec(SETTINGS);
+    migrate(db, path);
+    prepare?.(db);
+    return { db, lock };
+  } catch (error) {
+    lock?.close();
+    db.close();
+    throw isPosthornError(error) ? error : cannotOpen(path, error);
   }
 }
 

@@ -7,6 +7,8 @@ import type { Store } from '../store.ts';
 import { type OperationName, operations } from './operations.ts';
 import { runInLine, runInThread } from './runner.ts';
 
+export { openSqliteSource } from './transfer-source.ts';
+
 export interface SqliteOptions {
   /** A file, or `:memory:` for a store that ends with the process. */
   readonly path: string;
