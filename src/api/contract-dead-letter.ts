@@ -2,20 +2,11 @@
 import { type Static, Type } from 'typebox';
 import { Nullable, PageQuery, Time } from './contract.ts';
 import { AttemptOut, DeliveryDetailOut, DeliveryOut, Selection, TimeQuery, Words } from './contract-delivery.ts';
+import { WholeMessageOut } from './contract-message-log.ts';
 
 export const DeadLetterOut = Type.Object({ ...DeliveryOut.properties, lastAttempt: Nullable(AttemptOut) });
 
-const ReceivedMessageOut = Type.Object({
-  id: Type.String(),
-  eventId: Nullable(Type.String()),
-  eventType: Type.String(),
-  timestamp: Time,
-  contentType: Nullable(Type.String()),
-  headers: Nullable(Type.Record(Type.String(), Type.String())),
-  body: Type.String({ description: 'The exact bytes: as text, or in base64 when they are none.' }),
-  bodyEncoding: Words(['utf8', 'base64']),
-});
-export const DeadLetterDetailOut = Type.Object({ ...DeliveryDetailOut.properties, message: ReceivedMessageOut });
+export const DeadLetterDetailOut = Type.Object({ ...DeliveryDetailOut.properties, message: WholeMessageOut });
 export type DeadLetterDetailOut = Static<typeof DeadLetterDetailOut>;
 
 const Text = (description: string) => Type.Optional(Type.String({ description }));

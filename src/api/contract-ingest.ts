@@ -38,6 +38,13 @@ export const SourceIn = Type.Object({
 });
 export type SourceIn = Static<typeof SourceIn>;
 
+export const NewSecretIn = Type.Object({
+  secret: Type.String({ minLength: 1 }),
+  dropOld: Type.Optional(
+    Type.Boolean({ description: 'Take the new one alone; without it, the one before is taken too.' }),
+  ),
+});
+
 export const SourceOut = Type.Object({
   id: Type.String(),
   uid: Nullable(Type.String()),

@@ -1,26 +1,12 @@
 /** Dead letters, their groups and reports as the wire shows them. */
-import { isUtf8 } from 'node:buffer';
 import type { DeadLetterDetail, DeadLetterReport, GroupView } from '../resources/index.ts';
 import type { DeadLetterDetailOut, GroupOut, ReportOut } from './contract-dead-letter.ts';
 import { deliveryDetailOut } from './delivery-out.ts';
+import { wholeMessageOut } from './whole-message-out.ts';
 import { time } from './wire.ts';
 
 export function deadLetterDetailOut(detail: DeadLetterDetail): DeadLetterDetailOut {
-  const { id, eventId, eventType, createdAt, contentType, headers, payload } = detail.message;
-  const bodyEncoding = isUtf8(payload) ? 'utf8' : 'base64';
-  return {
-    ...deliveryDetailOut(detail),
-    message: {
-      id,
-      eventId: eventId ?? null,
-      eventType,
-      timestamp: time(createdAt),
-      contentType: contentType ?? null,
-      headers: headers === undefined ? null : { ...headers },
-      body: Buffer.from(payload).toString(bodyEncoding),
-      bodyEncoding,
-    },
-  };
+  return { ...deliveryDetailOut(detail), message: wholeMessageOut(detail.message) };
 }
 
 export function groupOut(group: GroupView): GroupOut {

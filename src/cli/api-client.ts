@@ -10,31 +10,46 @@ export interface ServerAddress {
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
+/** Paths are under /api/v1, unless they begin with a slash. */
 export interface ApiClient {
-  get<T>(path: string, query?: Query): Promise<T>;
+  get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
   post<T>(path: string, body: object): Promise<T>;
+  delete(path: string): Promise<void>;
   postLines<T>(path: string, lines: string): Promise<T>;
   /** The body as it arrives, in pieces of text. */
   stream(path: string, query?: Query): Promise<AsyncIterable<string>>;
 }
 
+interface Sent {
+  readonly query?: Query;
+  readonly body?: string;
+  readonly type?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 const DEFAULT_URL = 'http://127.0.0.1:8420';
 
-export function createApiClient(address: ServerAddress, env: Environment): ApiClient {
+/** Where the server is, without a slash at the end. */
+export function serverUrl(address: ServerAddress, env: Environment): string {
   const base = (address.url ?? (env.POSTHORN_URL || DEFAULT_URL)).replace(/\/+$/, '');
+  if (URL.canParse(base)) return base;
+  throw new PosthornError('validation', `${JSON.stringify(base)} is no URL; write it as ${DEFAULT_URL}`);
+}
+
+export function createApiClient(address: ServerAddress, env: Environment): ApiClient {
+  const base = serverUrl(address, env);
   const token = address.token ?? env.POSTHORN_ADMIN_TOKEN ?? '';
-  if (!URL.canParse(base)) {
-    throw new PosthornError('validation', `${JSON.stringify(base)} is no URL; write it as ${DEFAULT_URL}`);
-  }
   if (token === '') {
     throw new PosthornError('validation', 'There is no token: set POSTHORN_ADMIN_TOKEN, or give --token');
   }
 
-  async function send(method: string, path: string, query: Query, body?: string, type = 'application/json') {
-    const url = new URL(`${base}/api/v1/${path}`);
+  async function send(method: string, path: string, { query = {}, body, type, signal }: Sent = {}) {
+    const url = new URL(path.startsWith('/') ? `${base}${path}` : `${base}/api/v1/${path}`);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
-    const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }) };
-    const answer = await fetch(url, { method, headers, ...(body !== undefined && { body }) }).catch((cause) => {
+    const contentType = body === undefined ? {} : { 'content-type': type ?? 'application/json' };
+    const headers = { authorization: `Bearer ${token}`, ...contentType };
+    const options = { method, headers, ...(body !== undefined && { body }), ...(signal && { signal }) };
+    const answer = await fetch(url, options).catch((cause) => {
       const why = describeError(cause instanceof Error && cause.cause !== undefined ? cause.cause : cause);
       throw new PosthornError(
         'not_ready',
@@ -45,14 +60,15 @@ export function createApiClient(address: ServerAddress, env: Environment): ApiCl
     throw toError(answer.status, await answer.text());
   }
 
+  const read = async <T>(answer: Promise<Response>) => (await (await answer).json()) as T;
   return {
-    get: async <T>(path: string, query: Query = {}) => (await (await send('GET', path, query)).json()) as T,
-    post: async <T>(path: string, body: object) =>
-      (await (await send('POST', path, {}, JSON.stringify(body))).json()) as T,
-    postLines: async <T>(path: string, lines: string) =>
-      (await (await send('POST', path, {}, lines, 'application/x-ndjson')).json()) as T,
+    get: <T>(path: string, query: Query = {}, signal?: AbortSignal) => read<T>(send('GET', path, { query, signal })),
+    post: <T>(path: string, body: object) => read<T>(send('POST', path, { body: JSON.stringify(body) })),
+    delete: async (path) => void (await send('DELETE', path)),
+    postLines: <T>(path: string, lines: string) =>
+      read<T>(send('POST', path, { body: lines, type: 'application/x-ndjson' })),
     async stream(path, query = {}) {
-      const { body } = await send('GET', path, query);
+      const { body } = await send('GET', path, { query });
       return body === null ? noText() : texts(body);
     },
   };

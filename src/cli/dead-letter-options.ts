@@ -62,7 +62,7 @@ export function toSelection(flags: FilterFlags): Record<string, unknown> {
 }
 
 /** A time ago, or a date, as the API reads it. */
-function parseWhen(text: string, clock: Clock): string {
+export function parseWhen(text: string, clock: Clock): string {
   if (/^[\d.]+(ms|s|m|h|d)/.test(text)) return new Date(clock.now() - parseDuration(text)).toISOString();
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw new InvalidArgumentError('Write a time ago (7d, 12h) or a date (2030-01-31).');

@@ -1,12 +1,8 @@
 /** A dead letter in words: what it is, what was to be sent, and what came back each time. */
 import type { DeadLetterDetailOut } from '../api/index.ts';
-import { table } from './table.ts';
-import { printable } from './terminal-line.ts';
+import { bodyLines, describeAttempt, printableRows as rows } from './describe-parts.ts';
 
 export type ShownDeadLetter = DeadLetterDetailOut;
-
-/** A body longer than a screen or two is for --json. */
-const LONGEST_BODY = 4000;
 
 export function describeDeadLetter(shown: ShownDeadLetter): string {
   const { message, attempts } = shown;
@@ -24,25 +20,7 @@ export function describeDeadLetter(shown: ShownDeadLetter): string {
   return [
     `${shown.id}\n${rows(facts)}`,
     ...(headers.length === 0 ? [] : [`headers\n${rows(headers)}`]),
-    `body${message.bodyEncoding === 'base64' ? ' (base64)' : ''}\n${bodyOf(message.body)}`,
+    `body${message.bodyEncoding === 'base64' ? ' (base64)' : ''}\n${bodyLines(message.body)}`,
     `attempts\n${rows(attempts.map(describeAttempt))}`,
   ].join('\n');
-}
-
-function describeAttempt(attempt: ShownDeadLetter['attempts'][number]): string[] {
-  const outcome = attempt.error ?? `HTTP ${attempt.responseStatusCode}`;
-  const { kind, reason } = attempt.decision;
-  const what = [`${attempt.number}`, attempt.timestamp, `${attempt.responseDurationMs} ms`, outcome];
-  return [...what, `${kind}: ${reason}`, attempt.response.slice(0, 200)];
-}
-
-function rows(cells: readonly (readonly string[])[]): string {
-  return table(cells.map((row) => row.map(printable)));
-}
-
-function bodyOf(body: string): string {
-  const cut =
-    body.length > LONGEST_BODY ? `${body.slice(0, LONGEST_BODY)} … (${body.length} characters; --json has all)` : body;
-  const lines = cut.split('\n').map((line) => `  ${printable(line)}\n`);
-  return lines.join('');
 }

@@ -19,4 +19,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   clock: systemClock,
   isTerminal: process.stderr.isTTY === true,
+  get keyboard() {
+    // Opened by being looked at: only commands that read keys do.
+    return process.stdin;
+  },
 });

@@ -53,8 +53,8 @@ function fromEnvironment(env: Environment, setting: Setting<unknown>): Given[] {
   return names.map((name) => ({ name, text: env[name]?.trim() ?? '' })).filter(({ text }) => text !== '');
 }
 
-/** Not settings of a server: they tell commands that talk to one where it is. */
-const CLIENT_VARIABLES = ['POSTHORN_URL'];
+/** Not settings of a server: they tell commands that talk to one where it is, and what a source's secret is. */
+const CLIENT_VARIABLES = ['POSTHORN_URL', 'POSTHORN_SOURCE_SECRET'];
 
 function unknownVariables(env: Environment): string[] {
   const known = Object.values<Setting<unknown>>(SETTINGS).map((setting) => setting.env);

@@ -22,6 +22,7 @@ export type { RotateInput } from './endpoint-secrets.ts';
 export type { Endpoints, EndpointView } from './endpoints.ts';
 export type { EventTypeChange, EventTypeInput, EventTypes } from './event-types.ts';
 export { formatReport, type ReportLine, type ReportText } from './format-report.ts';
+export type { LoggedMessage } from './message-log.ts';
 export type { MessageQuery } from './message-query.ts';
 export type { CheckedInput, Messages, PublishInput } from './messages.ts';
 export type { Listing, PageRequest } from './paging.ts';
@@ -30,7 +31,7 @@ export type { Policies, PolicyChange, PolicyView, SimulateInput } from './polici
 export type { PolicyInput } from './policy-refs.ts';
 export { PROGRESS, type Progress, progressOf } from './progress.ts';
 export { createResources, type Resources } from './resources.ts';
-export { openSettings, secretsIn } from './source-settings.ts';
+export { openSettings, secretSetting, secretsIn } from './source-settings.ts';
 export type { HandlerInput, SourceInput, Sources, SourceView } from './sources.ts';
 export type { TokenInput, Tokens, TokenView } from './tokens.ts';
 export { type WebhookHealth, webhookHealth } from './webhook-health.ts';

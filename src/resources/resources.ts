@@ -5,6 +5,7 @@ import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import { createEventTypes, type EventTypes } from './event-types.ts';
+import { createMessageLog, type MessageLog } from './message-log.ts';
 import { createMessages, type Messages } from './messages.ts';
 import { createPolicies, type Policies } from './policies.ts';
 import { createSources, type Sources } from './sources.ts';
@@ -14,6 +15,7 @@ import { createTokens, type Tokens } from './tokens.ts';
 export interface Resources {
   readonly applications: Applications;
   readonly messages: Messages;
+  readonly messageLog: MessageLog;
   readonly attempts: Attempts;
   readonly deliveries: Deliveries;
   readonly deadLetters: DeadLetters;
@@ -29,6 +31,7 @@ export function createResources(context: Context): Resources {
   return {
     applications: createApplications(context),
     messages: createMessages(context),
+    messageLog: createMessageLog(context),
     attempts: createAttempts(context),
     deliveries,
     deadLetters: createDeadLetters(context, deliveries),

@@ -51,11 +51,30 @@ function withoutAliases(provider: Provider, given: ProviderSettings): ProviderSe
     throw invalid(['body', 'settings'], 'must be an object', 'type_error');
   }
   const { secret, ...rest } = given;
-  if (secret === undefined || 'secret' in provider.settings) return given;
-  const open = Object.entries(provider.settings).filter(([key, spec]) => spec.secret && !(key in rest));
-  const [name] = (open.length > 1 ? open.filter(([, spec]) => spec.required) : open).map(([key]) => key);
-  if (name === undefined) return given;
-  return { ...rest, [name]: secret };
+  if (secret === undefined) return given;
+  const name = secretSetting(provider, Object.keys(rest));
+  return name === undefined ? given : { ...rest, [name]: secret };
+}
+
+/** The setting that `secret` stands for, beside those that have a value; undefined where none or several could be meant. */
+export function secretSetting(provider: Provider, given: readonly string[] = []): string | undefined {
+  if ('secret' in provider.settings) return 'secret';
+  const open = Object.entries(provider.settings).filter(([key, spec]) => spec.secret && !given.includes(key));
+  const meant = open.length > 1 ? open.filter(([, spec]) => spec.required) : open;
+  return meant[0]?.[0];
+}
+
+/** With a new secret before the one that was live so far, which goes on being taken unless it is dropped. */
+export function withNewSecret(name: string, settings: ProviderSettings, secret: string, dropOld: boolean) {
+  const provider = providerOf(name);
+  const key = secretSetting(provider);
+  const spec = key === undefined ? undefined : provider.settings[key];
+  if (key === undefined || spec === undefined) {
+    throw invalid(['body', 'secret'], `${provider.title} has no secret to change; update the source's config instead`);
+  }
+  const [current] = [settings[key] ?? []].flat();
+  const keeps = !dropOld && spec.list && current !== undefined && current !== secret;
+  return { ...settings, [key]: keeps ? [secret, current] : secret };
 }
 
 function under(loc: Loc, error: unknown): unknown {

@@ -17,7 +17,14 @@ import { checkMetadata, checkUid } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { checkPolicyRef, type PolicyInput } from './policy-refs.ts';
 import { revise } from './revise.ts';
-import { checkSettings, openSettings, providerOf, sealSettings, shownSettings } from './source-settings.ts';
+import {
+  checkSettings,
+  openSettings,
+  providerOf,
+  sealSettings,
+  shownSettings,
+  withNewSecret,
+} from './source-settings.ts';
 import { text } from './text.ts';
 
 export interface SourceInput {
@@ -33,6 +40,12 @@ export interface SourceInput {
   readonly dedupe?: Dedupe;
   readonly forwardAs?: Source['forwardAs'];
   readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface NewSecretInput {
+  readonly secret: string;
+  /** From now on the new one alone. */
+  readonly dropOld?: boolean;
 }
 
 /** A source as it is shown: its settings without the secrets, and what to beware of. */
@@ -55,6 +68,8 @@ export interface Sources {
   list(page?: PageRequest): Promise<Listing<SourceView>>;
   /** Replaces it whole, or creates one when there is none. Settings that are left out stay. */
   update(idOrUid: string, input: SourceInput): Promise<Made<SourceView>>;
+  /** The one before the new secret is taken too, until it is dropped: the provider and we cannot change in one moment. */
+  rotateSecret(idOrUid: string, input: NewSecretInput): Promise<SourceView>;
   /** With its endpoints and handlers; open deliveries are cancelled. */
   delete(idOrUid: string): Promise<void>;
   /** Makes the source with this uid be as described; writes nothing when it is so already. */
@@ -164,6 +179,22 @@ export function createSources(context: Context): Sources {
       });
       engine.changed(record.id);
       return { record: viewOf(record), created: false };
+    },
+
+    async rotateSecret(idOrUid, input) {
+      const { secret, dropOld = false } = objectArgument(input);
+      const { record } = await revise(store, {
+        kind: 'source',
+        what: 'source',
+        find: () => require(idOrUid),
+        change: ({ record: base }) => {
+          const settings = withNewSecret(base.provider, openSettings(secretBox, base), secret, dropOld);
+          const sealed = sealSettings(secretBox, checkSettings(base.provider, settings));
+          return { ...base, settings: sealed, updatedAt: clock.now() };
+        },
+      });
+      engine.changed(record.id);
+      return viewOf(record);
     },
 
     async delete(idOrUid) {

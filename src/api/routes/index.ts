@@ -9,6 +9,7 @@ import { endpointRoutes } from './endpoint.ts';
 import { endpointControlRoutes } from './endpoint-control.ts';
 import { eventTypeRoutes } from './event-type.ts';
 import { messageRoutes } from './message.ts';
+import { messageLogRoutes } from './message-log.ts';
 import { policyRoutes } from './policy.ts';
 import { sourceRoutes } from './source.ts';
 import { sourceEndpointRoutes } from './source-endpoint.ts';
@@ -26,6 +27,7 @@ export const svixRoutes: readonly RouteGroup[] = [
 
 /** The routes that only Posthorn has, which come after them. */
 export const ownRoutes: readonly RouteGroup[] = [
+  messageLogRoutes,
   deliveryRoutes,
   deadLetterRoutes,
   deadLetterBulkRoutes,

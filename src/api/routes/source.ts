@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { SourceInput, SourceView } from '../../resources/index.ts';
 import type { RouteGroup } from '../api.ts';
 import { ListOf, OrderedPageQuery } from '../contract.ts';
-import { SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
+import { NewSecretIn, SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
 import { remembering } from '../idempotency.ts';
 import { listOut, time } from '../wire.ts';
 
@@ -82,6 +82,21 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources } }) => {
       const { record, created } = await sources.update(request.params.source, inputOf(request.body));
       return reply.code(created ? 201 : 200).send(sourceOut(request, record));
     },
+  );
+
+  api.post(
+    '/source/:source/secret/rotate',
+    {
+      schema: {
+        tags,
+        operationId: 'v1.ingest.source.rotate-secret',
+        summary: 'Take a new secret of the provider; the one before is taken too until it is dropped',
+        params: SourcePath,
+        body: NewSecretIn,
+        response: { 200: SourceOut },
+      },
+    },
+    async (request) => sourceOut(request, await sources.rotateSecret(request.params.source, request.body)),
   );
 
   api.delete(

@@ -1,0 +1,37 @@
+import { isUtf8 } from 'node:buffer';
+import type { Message } from '../model/index.ts';
+import type { LoggedMessage } from '../resources/index.ts';
+import type { LoggedDetailOut, LoggedOut, WholeMessageOut } from './contract-message-log.ts';
+import { deliveryDetailOut } from './delivery-out.ts';
+import { time } from './wire.ts';
+
+/** With its exact bytes, whatever they are: what is received need not be JSON, or text. */
+export function wholeMessageOut(message: Message): WholeMessageOut {
+  const { id, eventId, eventType, createdAt, contentType, headers, payload } = message;
+  const bodyEncoding = isUtf8(payload) ? 'utf8' : 'base64';
+  return {
+    id,
+    eventId: eventId ?? null,
+    eventType,
+    timestamp: time(createdAt),
+    contentType: contentType ?? null,
+    headers: headers === undefined ? null : { ...headers },
+    body: Buffer.from(payload).toString(bodyEncoding),
+    bodyEncoding,
+  };
+}
+
+export function loggedOut({ id, applicationId, eventId, eventType, createdAt, payload }: Message): LoggedOut {
+  return {
+    id,
+    applicationId,
+    eventId: eventId ?? null,
+    eventType,
+    timestamp: time(createdAt),
+    bytes: payload.byteLength,
+  };
+}
+
+export function loggedDetailOut({ message, deliveries }: LoggedMessage): LoggedDetailOut {
+  return { ...loggedOut(message), ...wholeMessageOut(message), deliveries: deliveries.map(deliveryDetailOut) };
+}
