@@ -23,7 +23,7 @@ afterEach(async () => {
 
 async function serve(store?: Store) {
   const rig: InboundRig = await createInboundRig(store === undefined ? {} : { store });
-  open.push(() => rig[Symbol.asyncDispose]());
+  open.push(async () => rig[Symbol.asyncDispose]());
   const { resources, clock, receiver } = rig;
   const server: FastifyInstance = createServer({ resources, store: rig.store, clock, receiver, logger: false });
   open.push(async () => void (await server.close()));

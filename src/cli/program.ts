@@ -3,9 +3,13 @@ import { configCommand } from './commands/config.ts';
 import { deadLettersCommand } from './commands/dead-letters.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { eventsCommand } from './commands/events.ts';
+import { listenCommand } from './commands/listen.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { policyCommand } from './commands/policy.ts';
 import { serveCommand } from './commands/serve.ts';
+import { sourcesCommand } from './commands/sources.ts';
+import { triggerCommand } from './commands/trigger.ts';
 import { examples } from './examples.ts';
 import { readPackageFile } from './package-file.ts';
 import { reportError, USAGE_EXIT_CODE } from './report-error.ts';
@@ -38,12 +42,20 @@ function createProgram(terminal: Terminal, fail: () => void): Command {
       examples(
         ['posthorn dev', 'try it out: a server, an inbox, a first webhook by copy and paste'],
         ['posthorn serve', 'run it for real'],
+        [
+          'posthorn trigger stripe invoice.paid --to http://localhost:3000/webhooks',
+          "try your app with Stripe's events",
+        ],
         ['posthorn policy simulate public-api --outage 40m', 'see what a policy does before an endpoint does'],
         ['posthorn doctor', 'find out why it does not start'],
       ),
     );
   program.addCommand(serveCommand(terminal));
   program.addCommand(devCommand(terminal));
+  program.addCommand(sourcesCommand(terminal));
+  program.addCommand(triggerCommand(terminal, fail));
+  program.addCommand(listenCommand(terminal));
+  program.addCommand(eventsCommand(terminal));
   program.addCommand(deadLettersCommand(terminal));
   program.addCommand(policyCommand(terminal));
   program.addCommand(migrateCommand(terminal));

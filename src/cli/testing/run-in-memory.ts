@@ -2,6 +2,7 @@
 import { systemClock } from '../../clock.ts';
 import type { Environment } from '../../config/index.ts';
 import { runCli } from '../program.ts';
+import type { Keyboard } from '../terminal.ts';
 
 export interface Ran {
   readonly exitCode: number;
@@ -9,19 +10,31 @@ export interface Ran {
   readonly err: string;
 }
 
-export async function runInMemory(line: string | readonly string[], env: Environment = {}): Promise<Ran> {
+export interface Watching {
+  readonly keyboard?: Keyboard;
+  /** Called with all that was printed so far, each time that something is. */
+  readonly onOut?: (out: string) => void;
+}
+
+export async function runInMemory(
+  line: string | readonly string[],
+  env: Environment = {},
+  { keyboard, onOut }: Watching = {},
+): Promise<Ran> {
   let out = '';
   let err = '';
   const args = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   const exitCode = await runCli(args, {
     out: (text) => {
       out += text;
+      onOut?.(out);
     },
     err: (text) => {
       err += text;
     },
     env,
     clock: systemClock,
+    ...(keyboard !== undefined && { keyboard }),
   });
   return { exitCode, out, err };
 }

@@ -1,0 +1,134 @@
+/** sources and events against a real server, with an endpoint and a handler behind it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ScriptedReceiver, startReceiver } from '../../testing/scripted-receiver.ts';
+import { openReceivingRig, type ReceivingRig } from '../testing/receiving-rig.ts';
+
+const SECRET = 'whsec_of_the_endpoint_at_stripe';
+let rig: ReceivingRig;
+let target: ScriptedReceiver;
+
+beforeAll(async () => {
+  rig = await openReceivingRig();
+  target = await startReceiver();
+});
+afterAll(async () => {
+  await target?.close();
+  await rig?.[Symbol.asyncDispose]();
+});
+
+const trigger = (source: string, secret = SECRET) =>
+  rig.run(['trigger', 'stripe', 'invoice.paid', '--source', source, '--secret', secret]);
+const newest = async (owner: string) => (await rig.json(`events list ${owner}`)).data[0];
+
+describe('posthorn sources', { timeout: 60_000 }, () => {
+  it('creates a Stripe source, shows where it receives and never its secret, and keeps it with --if-missing', async () => {
+    const made = await rig.run(['sources', 'create', 'stripe', '--secret', SECRET]);
+    expect(made.out).toMatch(
+      /^source +stripe \(src_\w+\)\nprovider +stripe\nreceiving URL +http:\/\/127\.0\.0\.1:\d+\/in\/stripe\n/,
+    );
+    const again = await rig.run(['sources', 'create', 'stripe', '--secret', SECRET, '--if-missing']);
+    expect(again.out).toBe(made.out);
+    expect((await rig.run(['sources', 'create', 'stripe', '--secret', SECRET])).err).toContain('already exists');
+    expect((await rig.run('sources show stripe')).out).toBe(made.out);
+    expect((await rig.run('sources list')).out).toMatch(/^source +provider +receiving URL\nstripe +stripe +http/);
+    expect(JSON.stringify(await rig.json('sources list')) + made.out).not.toContain(SECRET);
+    expect((await rig.run('sources create strpe')).err).toContain('did you mean stripe?');
+    expect((await rig.run('sources create github')).err).toMatch(/secret is required/);
+    expect((await rig.run('sources create none --uid open')).out).toContain('warning');
+  });
+
+  it('takes a new secret beside the old one, and the new one alone when the old is dropped', async () => {
+    await rig.run(['sources', 'create', 'stripe', '--uid', 'turn', '--secret', 'whsec_first']);
+    const rotate = (...more: string[]) =>
+      rig.run(['sources', 'rotate-secret', 'turn', '--secret', 'whsec_second', ...more]);
+    expect((await rotate()).out).toContain('The one before is taken too');
+    expect((await trigger('turn', 'whsec_first')).exitCode).toBe(0);
+    expect((await trigger('turn', 'whsec_second')).exitCode).toBe(0);
+    expect((await rotate('--drop-old')).out).toContain('taken no more');
+    expect((await trigger('turn', 'whsec_first')).exitCode).toBe(1);
+    expect((await trigger('turn', 'whsec_second')).exitCode).toBe(0);
+    expect((await rig.run('sources rotate-secret turn')).err).toContain('POSTHORN_SOURCE_SECRET');
+    expect((await rig.run('sources rotate-secret open --secret x')).err).toContain('has no secret to change');
+  });
+
+  it('deletes only when it is said to be meant', async () => {
+    await rig.run('sources create none --uid gone');
+    expect(await rig.run('sources delete gone')).toMatchObject({ exitCode: 2, err: expect.stringContaining('--yes') });
+    expect((await rig.run('sources show gone')).exitCode).toBe(0);
+    expect((await rig.run('sources delete gone --yes')).exitCode).toBe(0);
+    expect((await rig.run('sources show gone')).err).toContain('There is no source "gone"');
+  });
+});
+
+describe('posthorn events', { timeout: 60_000 }, () => {
+  it('BUD-09 resends an event with the same id and bytes, and a fresh timestamp and signature', async () => {
+    await rig.run(['sources', 'create', 'stripe', '--uid', 'sent-on', '--secret', SECRET]);
+    await rig.inbound.resources.endpoints.create((await rig.json('sources show sent-on')).id, {
+      url: target.url,
+      uid: 'shop',
+    });
+    await trigger('sent-on');
+    await target.arrived(1);
+    const { id, eventId } = await newest('--source sent-on');
+    // Signatures are over whole seconds: the next one begins another.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect((await rig.run(`events resend ${id}`)).out).toMatch(/ep_\w+ +is being sent again/);
+    await target.arrived(2);
+    expect((await rig.run(['events', 'resend', eventId, '--source', 'sent-on', '--to', 'shop'])).exitCode).toBe(0);
+    await target.arrived(3);
+    const [first, second, third] = target.arrivals;
+    for (const each of [second, third]) {
+      expect(each?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+      expect(each?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      expect(Number(each?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
+      expect(each?.headers['webhook-signature']).not.toBe(first?.headers['webhook-signature']);
+    }
+    const shown = (await rig.run(`events show ${id}`)).out;
+    for (const text of [eventId, 'stripe-signature:', '"object":"event"', 'delivered', ' ms  HTTP 200']) {
+      expect(shown).toContain(text);
+    }
+  });
+
+  it('resends to a handler by its name, and to one that never got it', async () => {
+    const handled: string[] = [];
+    const source = rig.inbound.source('handled', { provider: 'stripe', secret: SECRET, onUnknownEvent: 'keep' });
+    await source.ready();
+    await trigger('handled');
+    source.on('invoice.paid', async (_, { eventId }) => void handled.push(eventId));
+    await source.ready();
+    const { id, eventId } = await newest('--source handled');
+    expect(await rig.run(`events resend ${id} --source handled`)).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('--to names an endpoint or handler'),
+    });
+    expect((await rig.run(`events resend ${id} --source handled --to invoice.paid`)).err).toBe('');
+    await expect.poll(() => handled).toEqual([eventId]);
+    expect((await rig.run(`events resend ${id} --source handled --to nobody`)).err).toContain(
+      'There is no endpoint "nobody"',
+    );
+  });
+
+  it('shows and resends messages of an application too', async () => {
+    const { resources } = rig.inbound;
+    await resources.applications.create({ name: 'Acme', uid: 'acme' });
+    await resources.endpoints.create('acme', { url: target.url, uid: 'theirs' });
+    const before = target.arrivals.length;
+    await resources.messages.publish({ application: 'acme', eventType: 'order.paid', payload: { n: 1 } });
+    await target.arrived(before + 1);
+    const { id } = await newest('--application acme');
+    expect((await rig.run('events list --application acme --event-type order.paid --since 1h')).out).toContain(id);
+    expect((await rig.run('events list --application acme --event-type other')).out).toBe(
+      'There are no events here.\n',
+    );
+    expect(await rig.json(`events resend ${id} --to theirs`)).toMatchObject({ id, data: [{ destination: 'theirs' }] });
+    await target.arrived(before + 2);
+    expect((await rig.json(`events show ${id}`)).body).toBe('{"n":1}');
+  });
+
+  it('ALL-06 says what is wrong and what to do', async () => {
+    expect((await rig.run('events list')).err).toContain('--source or --application');
+    expect((await rig.run('events list --source a --application b')).err).toContain('cannot be used with');
+    expect((await rig.run('events show msg_none')).err).toContain('There is no message "msg_none"');
+    expect((await rig.run('events list --source nobody')).err).toContain('There is no source "nobody"');
+  });
+});

@@ -1,0 +1,176 @@
+/** sources: where other people's webhooks come in. */
+import { Command } from 'commander';
+import { isPosthornError, PosthornError } from '../../errors.ts';
+import { createApiClient, type ServerAddress } from '../api-client.ts';
+import { withServer } from '../dead-letter-options.ts';
+import { printableRows } from '../describe-parts.ts';
+import { examples } from '../examples.ts';
+import { collect, readSettings, SECRET_VARIABLE, type SettingFlags } from '../provider-settings.ts';
+import type { Terminal } from '../terminal.ts';
+import { printable } from '../terminal-line.ts';
+import type { Page } from '../wire-dead-letter.ts';
+import type { ShownSource } from '../wire-source.ts';
+
+interface Flags extends ServerAddress {
+  readonly json?: true;
+}
+interface CreateFlags extends Flags, SettingFlags {
+  readonly uid?: string;
+  readonly name?: string;
+  readonly policy?: string;
+  readonly passThrough?: true;
+  readonly ifMissing?: true;
+}
+
+const LIST = '/ingest/api/v1/source';
+const one = (source: string) => `${LIST}/${encodeURIComponent(source)}`;
+
+export function sourcesCommand(terminal: Terminal): Command {
+  return new Command('sources')
+    .summary("create, show and delete the sources that other people's webhooks come in by")
+    .description(
+      "Create, show and delete the sources that other people's webhooks come in by. These commands talk to a running\n" +
+        'server: POSTHORN_URL (or --url) says where it is, POSTHORN_ADMIN_TOKEN (or --token) lets them in.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        ['posthorn sources create stripe --secret whsec_…', 'and enter its URL on the dashboard of Stripe'],
+        ['posthorn sources rotate-secret stripe --secret whsec_…', 'the old secret works on until --drop-old'],
+      ),
+    )
+    .addCommand(listCommand(terminal))
+    .addCommand(createCommand(terminal))
+    .addCommand(showCommand(terminal))
+    .addCommand(deleteCommand(terminal))
+    .addCommand(rotateCommand(terminal));
+}
+
+function listCommand(terminal: Terminal): Command {
+  return withServer(new Command('list'))
+    .description('List sources and their receiving URLs.')
+    .option('--json', 'print JSON')
+    .action(async (flags: Flags) => {
+      const client = createApiClient(flags, terminal.env);
+      const sources: ShownSource[] = [];
+      let iterator: string | undefined;
+      do {
+        const page: Page<ShownSource> = await client.get(LIST, { limit: '250', iterator });
+        sources.push(...page.data);
+        iterator = page.done ? undefined : (page.iterator ?? undefined);
+      } while (iterator !== undefined);
+      if (flags.json) return terminal.out(toJson({ data: sources }));
+      if (sources.length === 0) return terminal.out('There are no sources: `posthorn sources create` makes one.\n');
+      const rows = sources.map((each) => [each.uid ?? each.id, each.type, each.ingestUrl, each.warning ?? '']);
+      terminal.out(printableRows([['source', 'provider', 'receiving URL', ''], ...rows], ''));
+    });
+}
+
+function createCommand(terminal: Terminal): Command {
+  return withServer(new Command('create'))
+    .argument('<provider>', 'stripe, github, paypal, … (`posthorn trigger --list` shows all)')
+    .description('Create a source, and print the URL to enter at the provider.')
+    .option('--uid <name>', 'what it is called in its URL (the name of the provider without it)')
+    .option('--name <text>', 'a name for people')
+    .option('--secret <secret>', `the secret that the provider signs with (${SECRET_VARIABLE})`)
+    .option('--setting <name=value>', 'another setting of the provider; =@file reads a file', collect)
+    .option('--policy <name>', 'what its destinations follow (payments-inbound without it)')
+    .option('--pass-through', 'send events on with the headers that they came with, and not signed anew')
+    .option('--if-missing', 'keep the one that is there')
+    .option('--json', 'print JSON')
+    .action(async (provider: string, flags: CreateFlags) => {
+      const client = createApiClient(flags, terminal.env);
+      const uid = flags.uid ?? provider;
+      const existing = flags.ifMissing ? await orNone(client.get<ShownSource>(one(uid))) : undefined;
+      const { policy, passThrough } = flags;
+      const source =
+        existing ??
+        (await client.post<ShownSource>(LIST, {
+          name: flags.name ?? uid,
+          uid,
+          type: provider,
+          config: readSettings(flags, terminal.env),
+          ...(policy !== undefined && { policy }),
+          ...(passThrough && { forwardAs: 'pass-through' }),
+        }));
+      terminal.out(flags.json ? toJson(source) : describe(source));
+    });
+}
+
+function showCommand(terminal: Terminal): Command {
+  return withServer(new Command('show'))
+    .argument('<source>', 'by id or uid')
+    .description('Show a source: its receiving URL and its settings, without the secrets.')
+    .option('--json', 'print JSON')
+    .action(async (name: string, flags: Flags) => {
+      const source = await createApiClient(flags, terminal.env).get<ShownSource>(one(name));
+      terminal.out(flags.json ? toJson(source) : describe(source));
+    });
+}
+
+function deleteCommand(terminal: Terminal): Command {
+  return withServer(new Command('delete'))
+    .argument('<source>', 'by id or uid')
+    .description('Delete a source with its endpoints and handlers. Deliveries that are under way are cancelled.')
+    .option('--yes', 'it is meant')
+    .action(async (name: string, flags: Flags & { yes?: true }) => {
+      const client = createApiClient(flags, terminal.env);
+      const { ingestUrl } = await client.get<ShownSource>(one(name));
+      if (!flags.yes) {
+        const what = `${ingestUrl} will take nothing any more, and what is not delivered is cancelled`;
+        throw new PosthornError('validation', `Nothing was deleted: ${what}. Give --yes if you mean it`);
+      }
+      await client.delete(one(name));
+      terminal.out(`Deleted: ${printable(ingestUrl)} takes nothing any more.\n`);
+    });
+}
+
+function rotateCommand(terminal: Terminal): Command {
+  return withServer(new Command('rotate-secret'))
+    .argument('<source>', 'by id or uid')
+    .description('Take a new secret. The one before is taken too until --drop-old, so that no event is refused.')
+    .option('--secret <secret>', `the new secret, from the provider (${SECRET_VARIABLE})`)
+    .option('--drop-old', 'take the new one alone')
+    .option('--json', 'print JSON')
+    .action(async (name: string, flags: Flags & SettingFlags & { dropOld?: true }) => {
+      const secret = flags.secret ?? terminal.env[SECRET_VARIABLE] ?? '';
+      if (secret === '') throw new PosthornError('validation', `Give --secret, or set ${SECRET_VARIABLE}`);
+      const body = { secret, dropOld: flags.dropOld === true };
+      const source = await createApiClient(flags, terminal.env).post<ShownSource>(`${one(name)}/secret/rotate`, body);
+      if (flags.json) return terminal.out(toJson(source));
+      const old = flags.dropOld
+        ? 'The one before is taken no more.'
+        : 'The one before is taken too; --drop-old ends it.';
+      terminal.out(`The new secret is taken. ${old}\n`);
+    });
+}
+
+function describe(source: ShownSource): string {
+  const settings = Object.entries(source.config).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]);
+  return printableRows(
+    [
+      ['source', source.uid === null ? source.id : `${source.uid} (${source.id})`],
+      ['provider', source.type],
+      ['receiving URL', source.ingestUrl],
+      ['policy', typeof source.policy === 'string' ? source.policy : JSON.stringify(source.policy)],
+      ['unknown events', source.onUnknownEvent],
+      ['forwards', source.forwardAs],
+      ...settings,
+      ...(source.warning === null ? [] : [['warning', source.warning]]),
+    ],
+    '',
+  );
+}
+
+async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isPosthornError(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

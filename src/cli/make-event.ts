@@ -1,0 +1,57 @@
+/** An event as its provider would send it: a sample, changed where the user says, and signed. */
+import { PosthornError } from '../errors.ts';
+import { findProvider, type InboundRequest, type Provider, type ProviderSettings } from '../inbound/providers/index.ts';
+import { closest } from '../policy/index.ts';
+import { secretSetting } from '../resources/index.ts';
+import { SECRET_VARIABLE } from './provider-settings.ts';
+import { withFields } from './set-field.ts';
+
+export interface EventOrder {
+  readonly provider: Provider;
+  readonly eventType: string;
+  readonly settings: ProviderSettings;
+  readonly fields: readonly string[];
+  readonly url: URL;
+}
+
+export function checkOrder(name: string, eventType: string): Provider {
+  const provider = findProvider(name);
+  if (provider.sampleTypes.includes(eventType)) return provider;
+  const near = closest(eventType, provider.sampleTypes);
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new PosthornError(
+    'validation',
+    `There is no sample of ${JSON.stringify(eventType)} for ${provider.name}.${hint} There are ${provider.sampleTypes.join(', ')}`,
+  );
+}
+
+/** What signing needs under its own names; says what is missing before anything is sent. */
+export function signingSettings(provider: Provider, given: ProviderSettings): ProviderSettings {
+  const { secret, ...rest } = given;
+  const name = secretSetting(provider, Object.keys(rest));
+  const settings = secret === undefined || name === undefined ? rest : { ...rest, [name]: secret };
+  const needed = Object.entries({ ...provider.settings, ...provider.signSettings });
+  for (const [key, { required, doc }] of needed) {
+    if (!required || key in settings) continue;
+    throw new PosthornError('validation', missingText(provider, key, key === name, doc));
+  }
+  return settings;
+}
+
+function missingText(provider: Provider, key: string, isSecret: boolean, doc: string): string {
+  if (key in provider.signSettings) {
+    return (
+      `${provider.title} signs with a private key that nobody else has. Sign with one of your own (${doc}): ` +
+      `--setting ${key}=@key.pem, where the receiver has its public half; or send to a source of the provider none`
+    );
+  }
+  const way = isSecret ? `give --secret, or set ${SECRET_VARIABLE}` : `give --setting ${key}=…`;
+  return `${provider.title} signs with ${key} (${doc}): ${way}. It is not read from the server`;
+}
+
+/** `token` makes the ids in it new. */
+export function makeEvent(order: EventOrder, now: number, token: string): InboundRequest {
+  const { provider, eventType, settings, fields, url } = order;
+  const sample = provider.sample(eventType, { now, token, url: url.href });
+  return provider.sign(withFields(sample, fields), settings, now);
+}
