@@ -14,7 +14,12 @@ import { runInMemory } from '../testing/run-in-memory.ts';
 const SECRET = 'whsec_of_the_endpoint_at_stripe';
 const authority = makeAuthority();
 const signer = authority.issue('paypal', { commonName: 'messageverificationcerts.paypal.com' });
-const CASES = [...providerCases(signer), { name: 'none', old: {}, signOld: {} }];
+interface Case {
+  readonly name: string;
+  readonly old: ProviderSettings;
+  readonly signOld: ProviderSettings;
+}
+const CASES: readonly Case[] = [...providerCases(signer), { name: 'none', old: {}, signOld: {} }];
 
 let rig: ReceivingRig;
 beforeAll(async () => {
@@ -87,7 +92,7 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
   });
 
   it('reads a key from a file', async () => {
-    const { old, signOld } = CASES.find(({ name }) => name === 'discord') ?? { old: {}, signOld: {} };
+    const { old, signOld } = CASES.find(({ name }) => name === 'discord') as Case;
     const file = join(tmpdir(), `posthorn-key-${process.pid}.pem`);
     writeFileSync(file, String(signOld.privateKey));
     const [type = ''] = findProvider('discord').sampleTypes;
