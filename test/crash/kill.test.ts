@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedReceiver, startReceiver } from '../../src/testing/scripted-receiver.ts';
+import { randomFrom } from './seeded-random.ts';
 import { ADMIN_TOKEN, freePort, type ServerProcess, startServer } from './server-process.ts';
 
 const KILLS = Number(process.env.POSTHORN_TEST_KILLS ?? 50);
@@ -27,17 +28,6 @@ afterAll(async () => {
   await receiver.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** Mulberry32: the same seed kills at the same moments after each start. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(`${server?.url}/api/v1${path}`, {
