@@ -33,8 +33,8 @@ export const LEASE_DUE = statement(
       WHERE destination_id = lane.destination_id AND state = 'pending' AND due_at <= $2
       ORDER BY due_at, id LIMIT lane.room) d),
   leased AS (
-    UPDATE deliveries d SET state = 'leased', lease_epoch = $1 FROM due
-    WHERE d.id = due.id AND ${inState('d', 'pending')}
+    UPDATE deliveries d SET state = 'leased', lease_epoch = $1
+    WHERE d.id = ANY(ARRAY(SELECT id FROM due)) AND ${inState('d', 'pending')}
     RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
       d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at)
   SELECT leased.*, m.payload FROM leased JOIN messages m ON m.id = leased.message_id`,

@@ -23,7 +23,10 @@ const LOCK_LEASED = statement(
   WHERE ${leasedTo('d', '$2')} AND d.attempts = i.number - 1
   ORDER BY d.id FOR NO KEY UPDATE OF d`,
 );
-/** Moves deliveries on where the lease still holds, and writes the attempts of those; answers which. */
+/**
+ * Moves deliveries on where the lease still holds, and writes the attempts of those; answers which. Each row is looked up
+ * by its id first: a join the planner may turn round, and read the whole table for every batch.
+ */
 const MOVE_ON = statement(
   'record_move_on',
   `WITH item AS MATERIALIZED (
@@ -40,9 +43,11 @@ const MOVE_ON = statement(
       schedule_attempts = i.schedule_attempts, first_attempt_at = i.first_attempt_at, due_at = i.due_at, updated_at = $2,
       reason = i.reason, dead_cause = i.dead_cause, dead_at = i.dead_at, max_attempts = i.max_attempts,
       fingerprint = i.fingerprint, last_error = i.last_error
-    FROM item i
+    FROM (
+      SELECT i.*, at.tid FROM item i
+      CROSS JOIN LATERAL (SELECT ctid AS tid FROM deliveries WHERE id = i.delivery_id OFFSET 0) at) i
     -- The number of attempts tells a repeated write, whose answer was lost, from one under the node's next lease.
-    WHERE d.id = i.delivery_id AND ${leasedTo('d', '$1')} AND d.attempts = i.number - 1
+    WHERE d.ctid = i.tid AND ${leasedTo('d', '$1')} AND d.attempts = i.number - 1
     RETURNING i.*),
   new_attempts AS (
     INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
