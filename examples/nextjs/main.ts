@@ -1,7 +1,11 @@
-/** Calls the route as Next.js does, Request in and Response out, with an event that Stripe's own library signs. */
+/** Starts and calls the app as Next.js does, Request in and Response out, with an event that Stripe's own library signs. */
 import Stripe from 'stripe';
 import { POST } from './app/api/webhooks/stripe/route.ts';
+import { register } from './instrumentation.ts';
 import { openHooks } from './lib/hooks.ts';
+
+process.env.NEXT_RUNTIME = 'nodejs';
+await register();
 
 const payload = JSON.stringify({
   id: 'evt_1',
@@ -17,4 +21,5 @@ for (const headers of [{ 'stripe-signature': signature }, { 'stripe-signature': 
   const response = await POST(request);
   console.log(response.status, await response.text());
 }
-await (await openHooks()).close();
+const { posthorn } = await openHooks();
+await posthorn.close();

@@ -2,7 +2,7 @@
  * Payments from Stripe and PayPal: verified, stored, entered into the ledger, passed on to fulfilment. What fails is tried
  * again after 1, 5 and 15 minutes; then, or at once where trying again cannot help, it is a dead letter and on-call is told.
  */
-import { createPosthorn, type DeclaredSource, type EventsByType, PermanentError, type PosthornOptions } from 'posthorn';
+import { createPosthorn, type EventsByType, PermanentError, type PosthornOptions } from 'posthorn';
 import type Stripe from 'stripe';
 import type { Entry, Ledger } from './ledger.ts';
 import type { PaypalEvents } from './paypal-events.ts';
@@ -31,7 +31,7 @@ export async function createPayments(options: PaymentsOptions) {
   }
 
   const policy = 'payments-inbound';
-  const stripe: DeclaredSource<EventsByType<Stripe.Event>> = hooks
+  const stripe = hooks
     .source<EventsByType<Stripe.Event>>('stripe', { secret: stripeSecret, policy })
     .on('payment_intent.succeeded', ({ data }, { eventId, signal }) => {
       const { id, amount_received, currency } = data.object;
@@ -43,7 +43,7 @@ export async function createPayments(options: PaymentsOptions) {
       const amount = String(amount_refunded);
       return take({ source: 'stripe', eventId, kind: 'refund', reference: id, amount, currency }, signal);
     });
-  const paypal: DeclaredSource<PaypalEvents> = hooks
+  const paypal = hooks
     .source<PaypalEvents>('paypal', { settings: { webhookId: paypalWebhookId }, policy })
     .on(['PAYMENT.CAPTURE.COMPLETED', 'PAYMENT.CAPTURE.REFUNDED'], (event, { eventId, signal }) => {
       const { id: reference, amount } = event.resource;

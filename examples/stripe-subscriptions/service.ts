@@ -58,13 +58,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     }
     if (route === 'GET users') return [200, (await accountOf(database, id)) ?? null];
     if (route === 'GET dead-letters') return [200, (await hooks.deadLetters.list()).data];
-    if (route === 'POST dead-letters' && verb === 'retry') {
-      return hooks.deadLetters.retry(id).then(
-        (delivery) => [202, delivery],
-        (error) => (isPosthornError(error, 'not_found') ? [404, { error: error.message }] : Promise.reject(error)),
-      );
-    }
+    if (route === 'POST dead-letters' && verb === 'retry') return [202, { retried: await retry(id) }];
     return [404, { error: 'There is no such path' }];
+  }
+
+  /** By Stripe's id of the event; how many there were. */
+  async function retry(eventId: string): Promise<number> {
+    try {
+      return await hooks.deadLetters.retryAll({ source: 'stripe', message: eventId });
+    } catch (error) {
+      if (isPosthornError(error, 'not_found')) return 0;
+      throw error;
+    }
   }
 
   function isOperator({ headers }: IncomingMessage): boolean {

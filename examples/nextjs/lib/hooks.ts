@@ -1,9 +1,28 @@
-/** One Posthorn for the process: Next.js loads a module again when it changes, and a SQLite file has one owner. */
-import { createPosthorn, type Posthorn } from 'posthorn';
+/**
+ * Posthorn and the source, opened once and when first asked for: `next build` loads every route without serving it, and a
+ * development server loads changed modules again, while a SQLite file has one owner.
+ */
+import { createPosthorn, type DeclaredSource, type EventsByType, type Posthorn } from 'posthorn';
+import type Stripe from 'stripe';
 
-const kept = globalThis as typeof globalThis & { hooks?: Promise<Posthorn> };
+interface Hooks {
+  readonly posthorn: Posthorn;
+  readonly stripe: DeclaredSource<EventsByType<Stripe.Event>>;
+}
 
-export function openHooks(): Promise<Posthorn> {
-  kept.hooks ??= createPosthorn({ store: process.env.POSTHORN_STORE ?? 'sqlite:./nextjs-posthorn.db' });
+const kept = globalThis as typeof globalThis & { hooks?: Promise<Hooks> };
+
+export function openHooks(): Promise<Hooks> {
+  kept.hooks ??= open();
   return kept.hooks;
+}
+
+async function open(): Promise<Hooks> {
+  const { POSTHORN_STORE: store = 'sqlite:./nextjs-posthorn.db', STRIPE_WEBHOOK_SECRET: secret } = process.env;
+  if (!secret) throw new Error('Set STRIPE_WEBHOOK_SECRET: `stripe listen` prints one, whsec_…');
+  const posthorn = await createPosthorn({ store });
+  const stripe = posthorn.source<EventsByType<Stripe.Event>>('stripe', { secret }).on('invoice.paid', (event) => {
+    console.log(`${event.id}: invoice ${event.data.object.id} paid`);
+  });
+  return { posthorn, stripe };
 }
