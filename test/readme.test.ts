@@ -118,7 +118,7 @@ describe('the README', { timeout: 120_000 }, () => {
 
   it('has commands of the program that work', async () => {
     const commands = blocks
-      .filter(({ text }) => text.startsWith('npx posthorn'))
+      .filter(({ text }) => text.startsWith('npx posthorn policy'))
       .flatMap(({ text }) => text.trim().split('\n'));
     expect(commands.length).toBeGreaterThan(0);
     for (const command of commands) {
@@ -129,6 +129,18 @@ describe('the README', { timeout: 120_000 }, () => {
       });
       expect(stdout.length).toBeGreaterThan(50);
     }
+  });
+
+  it('PAY-01 has commands that take a webhook of Stripe in, and show it', async () => {
+    const [block = ''] = blocks.filter(({ text }) => text.startsWith('npx posthorn sources')).map(({ text }) => text);
+    const main = `'${process.execPath}' '${join(root, 'dist/cli/main.js')}'`;
+    const token = readFileSync(join(folder, 'posthorn.db-dev-token'), 'utf8').trim();
+    const env = { PATH: process.env.PATH, POSTHORN_URL: url, POSTHORN_ADMIN_TOKEN: token };
+    const script = block.replaceAll('npx posthorn', main);
+    const { stdout } = await run('bash', ['-e', '-c', script], { cwd: elsewhere, env });
+    expect(stdout).toMatch(/\/in\/stripe\n/);
+    expect(stdout).toMatch(/ 202 .*"received":true/);
+    expect(stdout).toMatch(/^msg_\w+ .*invoice\.paid/m);
   });
 
   it('has a program that publishes, tells what became of it, and ends', async () => {
@@ -145,7 +157,7 @@ describe('the README', { timeout: 120_000 }, () => {
   });
 
   it('is short', () => {
-    expect(readme.split('\n').length).toBeLessThanOrEqual(121);
+    expect(readme.split('\n').length).toBeLessThanOrEqual(135);
   });
 });
 

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../crash/server-process.ts';
 import { runCurl } from './run-curl.ts';
@@ -48,6 +51,20 @@ describe('posthorn dev', { timeout: 120_000 }, () => {
     posthorn.kill('SIGTERM');
     expect(await posthorn.ended).toEqual({ code: 0, signal: null });
     expect(posthorn.err).toBe('');
+  });
+
+  it('PAY-01 takes in a signed event of Stripe with nothing but the line that it prints, as often as that is run', async () => {
+    await using posthorn = dev();
+    await announced(posthorn);
+    const [, line = ''] = await posthorn.printed(/^ {2}(npx posthorn sources create .*)$/m);
+    const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+    const script = line.replaceAll('npx posthorn', `'${process.execPath}' '${main}'`);
+    for (const _ of [1, 2]) {
+      const env = { PATH: process.env.PATH };
+      const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: folder, env });
+      expect(stdout).toMatch(/receiving URL +http:\S+\/in\/stripe\n/);
+      expect(stdout).toMatch(/^invoice\.paid → .* 202 .*"received":true/m);
+    }
   });
 
   it('shows a forged delivery as such, and does not let it write to the terminal or the page', async () => {

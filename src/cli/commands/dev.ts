@@ -14,6 +14,7 @@ import type { Running } from '../run-server.ts';
 import { type ServerFlags, settingsHelp, withServerOptions } from '../server-options.ts';
 import type { Terminal } from '../terminal.ts';
 
+const TRYING_SECRET = 'whsec_test';
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
 export function devCommand(terminal: Terminal): Command {
@@ -73,9 +74,18 @@ async function announce({ posthorn, server }: Running, url: string, inbox: Inbox
       'Send a first webhook, from another terminal:',
       `  ${curlLine(`${url}/api/v1/app/${DEV_APPLICATION}/msg`, token, hello)}`,
       '',
+      'Take one in, as Stripe would send it: makes a source with a secret for trying out, and sends it a signed event:',
+      `  ${receivingLine(url, token)}`,
+      '',
       'What arrives is shown here. Ctrl-C stops.',
       '',
     ].join('\n'),
   );
   return inboxId;
+}
+
+/** No source is there by itself: one that anybody can send to would stay in the database for `posthorn serve`. */
+function receivingLine(url: string, token: string): string {
+  const create = `npx posthorn sources create stripe --secret ${TRYING_SECRET} --if-missing --url ${url} --token ${token}`;
+  return `${create} && npx posthorn trigger stripe invoice.paid --secret ${TRYING_SECRET} --url ${url}`;
 }

@@ -1,0 +1,109 @@
+/** docs/receiving.md: its commands are run, its program is compiled, its tables are what the code says. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PermanentError, RetryableError } from '../../inbound/handlers/handler-errors.ts';
+import { toOutcome } from '../../inbound/handlers/to-outcome.ts';
+import { PROVIDERS } from '../../inbound/providers/index.ts';
+import { classify } from '../../policy/classify.ts';
+import { presets } from '../../policy/index.ts';
+import { type ScriptedReceiver, startReceiver } from '../../testing/scripted-receiver.ts';
+import { openReceivingRig, type ReceivingRig } from '../testing/receiving-rig.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const docs = readFileSync(`${root}docs/receiving.md`, 'utf8');
+const blocks = (language: string) =>
+  [...docs.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text = '']) => text);
+const between = (mark: string) => docs.split(`<!-- ${mark} -->\n`)[1]?.split(`<!-- /${mark} -->`)[0];
+
+let rig: ReceivingRig;
+let app: ScriptedReceiver;
+beforeAll(async () => {
+  rig = await openReceivingRig();
+  app = await startReceiver();
+});
+afterAll(async () => {
+  await app?.close();
+  await rig?.[Symbol.asyncDispose]();
+});
+
+function providersTable(): string {
+  const rows = PROVIDERS.map(({ name, title, doc, settings }) => {
+    const all = Object.entries(settings).map(([key, { required }]) => (required ? `**${key}**` : key));
+    return `| \`${name}\` | ${title} | ${doc.replaceAll('|', '\\|')} | ${all.join(', ')} |\n`;
+  });
+  return `| provider | | verified by | settings |\n|---|---|---|---|\n${rows.join('')}`;
+}
+
+const coded = (code: string) => Object.assign(new Error(code), { code });
+const answered = (status: number) => Object.assign(new Error('an answer'), { response: { status } });
+const ERRORS: readonly (readonly [words: string, thrown: unknown])[] = [
+  ['`RetryableError`', new RetryableError('later')],
+  ['`PermanentError`', new PermanentError('never')],
+  ['a validation error (zod, ajv, valibot, …)', Object.assign(new Error('x'), { name: 'ZodError', issues: [] })],
+  ['a network error (`ECONNREFUSED`, `ETIMEDOUT`, DNS, …)', coded('ECONNREFUSED')],
+  ['a lost database or Redis connection', coded('57P01')],
+  ["another server's 429 or 5xx", answered(503)],
+  ["another server's other 4xx", answered(403)],
+  ['any other error', new Error('a bug')],
+];
+
+function errorsTable(): string {
+  const { policy } = presets['payments-inbound'];
+  const follows = { success: 'success', retry: 'retried by the schedule', reject: 'a dead letter at once' };
+  const rows = ERRORS.map(([words, thrown]) => `| ${words} | ${follows[classify(toOutcome(thrown, 1), policy)]} |\n`);
+  return `| thrown | what follows |\n|---|---|\n${rows.join('')}`;
+}
+
+describe('docs/receiving.md', { timeout: 120_000 }, () => {
+  it('lists exactly the providers that there are', () => {
+    expect(between('providers')).toBe(providersTable());
+  });
+
+  it('PAY-03 PAY-04 says of each kind of error what the policy decides', () => {
+    expect(between('errors')).toBe(errorsTable());
+  });
+
+  it('has commands that work as they stand, one after the other', async () => {
+    const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
+    expect(lines.length).toBeGreaterThanOrEqual(14);
+    for (const line of lines) {
+      if (line.includes('events list')) {
+        const { id } = await rig.json('sources show stripe');
+        await rig.inbound.resources.endpoints.create(id, { url: app.url, uid: 'shop' });
+      }
+      const newest = line.includes('$ID') ? (await rig.json('events list --source stripe')).data[0].id : '';
+      const words = line.replace('npx posthorn ', '').replace('$ID', newest).replace('http://localhost:3000/', app.url);
+      // What was triggered before is followed to its end, so that this ends too.
+      const ended = words.startsWith('listen') ? `${words} --since 1h --count 4` : words;
+      const ran = await rig.run(ended);
+      expect([line, ran.exitCode, ran.err]).toEqual([line, 0, '']);
+    }
+    expect(app.arrivals.filter(({ path }) => path === '/webhooks')).toHaveLength(5);
+  });
+
+  it('has a program that compiles', () => {
+    const files = new Map(blocks('ts').map((text, n) => [`${root}src/receiving-docs-${n}.ts`, text]));
+    expect(files.size).toBe(1);
+    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
+    const settings = { ...options, noEmit: true, paths: { posthorn: [`${root}src/index.ts`] } };
+    const host = ts.createCompilerHost(settings);
+    const { getSourceFile, fileExists, readFile } = host;
+    host.fileExists = (path) => files.has(path) || fileExists(path);
+    host.readFile = (path) => files.get(path) ?? readFile(path);
+    host.getSourceFile = (path, ...rest) => {
+      const text = files.get(path);
+      return text === undefined
+        ? getSourceFile(path, ...rest)
+        : ts.createSourceFile(path, text, ts.ScriptTarget.ES2023);
+    };
+    const program = ts.createProgram([...files.keys()], settings, host);
+    const found = [...files.keys()].flatMap((path) => {
+      const file = program.getSourceFile(path);
+      return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+    });
+    expect(found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+  });
+});
