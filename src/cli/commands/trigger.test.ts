@@ -1,5 +1,5 @@
 /** Every provider's events, from the command line into a real server; and what the command refuses. */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Stripe from 'stripe';
@@ -106,6 +106,7 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
       `privateKey=@${file}`,
     );
     expect([ran.err, ran.exitCode]).toEqual(['', 0]);
+    rmSync(file);
   });
 
   it('ALL-04 sends to no other machine than this one unless it is said, and to no redirect', async () => {
