@@ -128,6 +128,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     nodeName: `${hostname()}, process ${process.pid}`,
     maxInFlight: config.maxInFlight,
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
+    leaseMs: config.leaseMs,
   });
   if (logger !== undefined) engine.on((event) => logEvent(logger, event));
   if (tellDeadLetter !== undefined) {
@@ -250,13 +251,16 @@ async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {
 }
 
 /** With `enqueue` where callers can publish inside their own transactions. */
-async function openStore({ store, role }: Config, clock: Clock): Promise<Store & { readonly enqueue?: Enqueue }> {
+async function openStore(
+  { store, role, postgresPool }: Config,
+  clock: Clock,
+): Promise<Store & { readonly enqueue?: Enqueue }> {
   const location = parseStoreUrl(store);
   if ('refused' in location) throw new PosthornError('config_invalid', `store ${location.refused}`);
   if (location.value.kind === 'postgres') {
     // Who does not choose it does not load it.
     const { openPostgresStore } = await import('./store/postgres/index.ts');
-    return openPostgresStore({ url: location.value.url, clock });
+    return openPostgresStore({ url: location.value.url, poolSize: postgresPool, clock });
   }
   if (role !== 'all') {
     throw new PosthornError(

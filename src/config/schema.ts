@@ -43,7 +43,12 @@ export interface Config {
   readonly retryBudget: number;
   readonly maxInFlight: number;
   readonly endpointMaxInFlight: number;
+  readonly leaseMs: number;
+  /** Connections to PostgreSQL. */
+  readonly postgresPool: number;
   readonly bodyLimitBytes: number;
+  /** `parseAge` reads it; for ever without it. */
+  readonly retention: string | undefined;
   /** `parseAge` reads it; for ever without it. */
   readonly deadLetterKeep: string | undefined;
   /** A folder. */
@@ -62,6 +67,11 @@ export interface Setting<T> {
   readonly show?: (text: string) => string;
   readonly parse: Parser<T>;
 }
+
+const age: Parser<string> = (text) => {
+  const parsed = parseAge(text);
+  return 'refused' in parsed ? parsed : { value: text };
+};
 
 export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   host: {
@@ -174,20 +184,35 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     doc: 'Requests under way to one endpoint that has no limit of its own; 1 to 65535.',
     parse: wholeNumber(1, 65_535),
   },
+  leaseMs: {
+    env: 'POSTHORN_LEASE_MS',
+    fallback: 10_000,
+    doc: 'How long a node may be silent before the others take its deliveries over; 1000 to 600000 ms, the same on all.',
+    parse: wholeNumber(1000, 600_000),
+  },
+  postgresPool: {
+    env: 'POSTHORN_POSTGRES_POOL',
+    fallback: 10,
+    doc: 'Connections of this node to PostgreSQL, beside the one that listens; 1 to 1000.',
+    parse: wholeNumber(1, 1000),
+  },
   bodyLimitBytes: {
     env: 'POSTHORN_BODY_LIMIT_BYTES',
     fallback: 2_097_152,
     doc: 'Largest request body that the API takes; 1024 to 67108864.',
     parse: wholeNumber(1024, 67_108_864),
   },
+  retention: {
+    env: 'POSTHORN_RETENTION',
+    fallback: undefined,
+    doc: 'How long messages are kept once all their deliveries have ended well: 48h, 30d, 12w. Without it, for ever.',
+    parse: age,
+  },
   deadLetterKeep: {
     env: 'POSTHORN_DEAD_LETTER_KEEP',
     fallback: undefined,
     doc: 'How long dead letters are kept after they died: 48h, 90d, 12w. Without it, for ever.',
-    parse(text) {
-      const parsed = parseAge(text);
-      return 'refused' in parsed ? parsed : { value: text };
-    },
+    parse: age,
   },
   deadLetterArchive: {
     env: 'POSTHORN_DEAD_LETTER_ARCHIVE',

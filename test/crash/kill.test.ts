@@ -50,7 +50,7 @@ describe('kill -9', () => {
     timeout: KILLS * 12_000 + 120_000,
   }, async () => {
     const random = randomFrom(SEED);
-    const store = join(folder, 'posthorn.db');
+    const store = `sqlite:${join(folder, 'posthorn.db')}`;
     const port = await freePort();
     server = await startServer({ store, port });
     const app = await call<{ id: string }>('POST', '/app', { name: 'crash', uid: 'crash' });

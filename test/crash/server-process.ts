@@ -29,9 +29,10 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts `posthorn serve` (or `dev`) on a store file and waits until it answers. */
+/** Starts `posthorn serve` (or `dev`) on a store and waits until it answers. */
 export async function startServer(options: {
   command?: 'serve' | 'dev';
+  /** A store URL. */
   store: string;
   port: number;
   env?: Record<string, string>;
@@ -40,7 +41,7 @@ export async function startServer(options: {
   const child = spawn(process.execPath, [PROGRAM, options.command ?? 'serve'], {
     env: {
       PATH: process.env.PATH,
-      POSTHORN_STORE: `sqlite:${options.store}`,
+      POSTHORN_STORE: options.store,
       POSTHORN_PORT: String(options.port),
       POSTHORN_ADMIN_TOKEN: ADMIN_TOKEN,
       POSTHORN_ALLOW_NETWORKS: '127.0.0.0/8',
