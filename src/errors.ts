@@ -34,11 +34,18 @@ export class PosthornError extends Error {
   override readonly name = 'PosthornError';
   readonly code: ErrorCode;
   readonly issues: readonly Issue[];
+  /** A store's word that nothing was written. Without it nobody knows: the answer may have been lost after the commit. */
+  readonly nothingStored: boolean;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; issues?: readonly Issue[] } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; issues?: readonly Issue[]; nothingStored?: boolean } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.issues = options.issues ?? [];
+    this.nothingStored = options.nothingStored ?? false;
   }
 }
 

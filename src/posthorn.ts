@@ -113,6 +113,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   });
   const handlers = createHandlerRegistry({ clock, logger: logger ?? SILENT });
   const preset = (name: string) => configuredPreset(config, name);
+  const cleaner = openCleaner(config, store, clock, logger);
   const engine = createEngine({
     store,
     clock,
@@ -129,6 +130,8 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     maxInFlight: config.maxInFlight,
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
     leaseMs: config.leaseMs,
+    ...retentionOf(config),
+    duties: cleaner === undefined ? [] : [cleaner],
   });
   if (logger !== undefined) engine.on((event) => logEvent(logger, event));
   if (tellDeadLetter !== undefined) {
@@ -163,10 +166,8 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     maxPayloadBytes: config.bodyLimitBytes,
     ...(store.enqueue !== undefined && { enqueue: store.enqueue }),
   });
-  const cleaner = openCleaner(config, store, clock, logger);
   const close = async (graceMs?: number): Promise<void> => {
     try {
-      await cleaner?.stop();
       await engine.stop(graceMs);
       await sender.close();
     } finally {
@@ -177,7 +178,6 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     await checkSecretKey(store, secretBox);
     await engine.start();
     await resources.tokens.ensureAdmin(config.adminToken);
-    cleaner?.start();
   } catch (error) {
     await close(0);
     throw error;
@@ -219,21 +219,28 @@ async function checkSecretKey(store: Store, secretBox: SecretBox): Promise<void>
   if (source !== undefined) secretBox.open(source.record.settings);
 }
 
-/** Undefined where dead letters are kept for ever, and on nodes that only answer. */
+/** Undefined where dead letters are kept for ever. */
 function openCleaner(config: Config, store: Store, clock: Clock, logger: Logger | undefined) {
   const { deadLetterKeep, deadLetterArchive: folder } = config;
-  if (deadLetterKeep === undefined || config.role === 'api') return undefined;
-  const keep = parseAge(deadLetterKeep);
-  if ('refused' in keep) throw new PosthornError('config_invalid', `deadLetterKeep ${keep.refused}`);
+  if (deadLetterKeep === undefined) return undefined;
   return createDeadLetterCleaner({
     store,
     clock,
-    keepMs: keep.value,
+    keepMs: ageOf('deadLetterKeep', deadLetterKeep),
     fileSuffix: `-${process.pid}`,
     ...(folder !== undefined && { folder }),
     onCleaned: (count) => logger?.info({ count, keep: deadLetterKeep }, 'old dead letters deleted'),
-    onTrouble: (error) => logger?.error({ error: describeError(error) }, 'dead letters could not be cleaned up'),
   });
+}
+
+function retentionOf({ retention }: Config): { retentionMs?: number } {
+  return retention === undefined ? {} : { retentionMs: ageOf('retention', retention) };
+}
+
+function ageOf(name: string, text: string): number {
+  const age = parseAge(text);
+  if ('refused' in age) throw new PosthornError('config_invalid', `${name} ${age.refused}`);
+  return age.value;
 }
 
 async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {

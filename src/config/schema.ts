@@ -193,7 +193,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   postgresPool: {
     env: 'POSTHORN_POSTGRES_POOL',
     fallback: 10,
-    doc: 'Connections of this node to PostgreSQL, beside the one that listens; 1 to 1000.',
+    doc: 'Connections of this node to PostgreSQL, and as many again for handlers in transactions; 1 to 1000.',
     parse: wholeNumber(1, 1000),
   },
   bodyLimitBytes: {

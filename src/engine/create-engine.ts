@@ -16,11 +16,13 @@ import type { Engine, EngineEvent } from './engine.ts';
 import { type Handlers, isHandler, NO_HANDLERS, type Received } from './handling.ts';
 import type { Job, JobEnd } from './lane.ts';
 import { Lanes } from './lanes.ts';
+import { Leader, type LeaderDuty } from './lead.ts';
 import { Lease } from './lease.ts';
 import { createReaper } from './reap.ts';
 import { createRelayer } from './relay.ts';
 import { createSweeper } from './sweep.ts';
 import { Taker } from './take.ts';
+import { upkeepDuties } from './upkeep.ts';
 import { DueWork } from './work-due.ts';
 import { Worker } from './worker.ts';
 
@@ -44,6 +46,10 @@ export interface EngineOptions {
   readonly maxInFlight?: number;
   readonly maxInFlightPerEndpoint?: number;
   readonly leaseMs?: number;
+  /** How long finished messages are kept; for ever without it. */
+  readonly retentionMs?: number;
+  /** What one node does for all, beside the upkeep of the store. */
+  readonly duties?: readonly LeaderDuty[];
 }
 
 const DEFAULT_LEASE_MS = 10_000;
@@ -144,12 +150,14 @@ export function createEngine(given: EngineOptions): Engine {
   const relayer = createRelayer({ clock, acceptor, onTrouble });
   const reaper = createReaper({ store, clock, worker, epoch, onTrouble });
   const sweeper = createSweeper({ store, clock, onMoved: () => claimer.look(), onTrouble });
+  const leader = new Leader({ clock, duties: [...upkeepDuties(options), ...(options.duties ?? [])], onTrouble });
   const lease: Lease = new Lease({
     store,
     clock,
     nodeName: options.nodeName,
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
-    onBeat() {
+    onBeat(leads) {
+      leader.beat(leads);
       relayer.ask();
       reaper.ask();
       sweeper.ask();
@@ -262,6 +270,7 @@ export function createEngine(given: EngineOptions): Engine {
         relayer.stop(),
         reaper.stop(),
         sweeper.stop(),
+        leader.stop(),
         acceptor.idle(),
         taker.stop(),
       ]);

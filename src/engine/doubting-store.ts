@@ -1,28 +1,24 @@
-/** The store, watched for operations that lease and fail: whether they were done nobody can say. */
+/**
+ * The store, watched for operations that lease and fail. Where the store does not say that nothing was written, the
+ * commit may have been done and only its answer lost: then something is leased to this node that it knows nothing of.
+ */
+import { isPosthornError } from '../errors.ts';
 import type { Store } from '../store/index.ts';
 
+const LEASING: ReadonlySet<keyof Store> = new Set(['accept', 'relay', 'claim', 'lease', 'takeOver'] as const);
+
 export function doubtingStore(store: Store, onDoubt: () => void): Store {
-  const doubted = <T>(answer: Promise<T>): Promise<T> =>
+  const doubted = (answer: Promise<unknown>): Promise<unknown> =>
     answer.catch((error) => {
-      onDoubt();
+      if (!(isPosthornError(error) && error.nothingStored)) onDoubt();
       throw error;
     });
   return new Proxy(store, {
     get(target, name: keyof Store) {
-      switch (name) {
-        case 'accept':
-          return (input: Parameters<Store['accept']>[0]) => doubted(target.accept(input));
-        case 'claim':
-          return (input: Parameters<Store['claim']>[0]) => doubted(target.claim(input));
-        case 'lease':
-          return (input: Parameters<Store['lease']>[0]) => doubted(target.lease(input));
-        case 'takeOver':
-          return (input: Parameters<Store['takeOver']>[0]) => doubted(target.takeOver(input));
-        default: {
-          const method = target[name];
-          return typeof method === 'function' ? method.bind(target) : method;
-        }
-      }
+      const method = target[name];
+      if (typeof method !== 'function') return method;
+      const bound = method.bind(target) as (input: unknown) => Promise<unknown>;
+      return LEASING.has(name) ? (input: unknown) => doubted(bound(input)) : bound;
     },
   });
 }

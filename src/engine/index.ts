@@ -8,5 +8,6 @@ export { createEngine, type EngineOptions } from './create-engine.ts';
 export { type DeadLetterNotice, onDeadLetter } from './dead-letters.ts';
 export type { Engine, EngineEvent, Publication, Published } from './engine.ts';
 export type { HandlerCall, Handlers, Received } from './handling.ts';
+export type { LeaderDuty } from './lead.ts';
 export { type Logger, logEvent } from './log-events.ts';
 export type { WorkedOff } from './work-due.ts';

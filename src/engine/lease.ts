@@ -13,8 +13,8 @@ export interface LeaseOptions {
   readonly clock: Clock;
   readonly nodeName: string;
   readonly leaseMs: number;
-  /** Called after each beat, for duties that go with it. */
-  readonly onBeat: () => void;
+  /** Called after each beat, for duties that go with it; `leads` as the store says. */
+  readonly onBeat: (leads: boolean) => void;
   readonly onFenced: () => void;
   readonly onTrouble: (error: unknown) => void;
 }
@@ -130,7 +130,7 @@ export class Lease {
     if (this.#isDoubtful) {
       this.fenced();
       await this.#rejoining;
-      this.#options.onBeat();
+      this.#options.onBeat(false);
       return;
     }
     try {
@@ -138,7 +138,7 @@ export class Lease {
       const state = await store.heartbeat({ epoch: this.epoch, now, leaseMs });
       if (state === 'fenced') this.fenced();
       else this.#renewedFrom(now);
-      this.#options.onBeat();
+      this.#options.onBeat(state === 'leading');
     } catch (error) {
       onTrouble(error);
     }

@@ -1,5 +1,6 @@
 /** Leases, fencing, reaping, graceful stop, and a store in trouble. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PosthornError } from '../errors.ts';
 import { presets } from '../policy/index.ts';
 import type { Store } from '../store/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
@@ -16,11 +17,14 @@ let rig: EngineRig;
 let receiver: ScriptedReceiver;
 /** While set, these operations of the store reject. */
 let failing: ReadonlySet<string>;
+/** What they reject with, where not with an error of any kind. */
+let refusal: Error | undefined;
 let calls: string[];
 
 beforeEach(async () => {
   clock = createManualClock();
   failing = new Set();
+  refusal = undefined;
   calls = [];
   store = watched(await openSqliteStore({ path: ':memory:', thread: false }));
   rig = await createEngineRig({ clock, store });
@@ -40,7 +44,7 @@ function watched(inner: Store): Store {
     get(target, name: keyof Store) {
       return (input: never) => {
         calls.push(name);
-        if (failing.has(name)) return Promise.reject(new Error(`${name} fails`));
+        if (failing.has(name)) return Promise.reject(refusal ?? new Error(`${name} fails`));
         return (target[name] as (input: never) => Promise<unknown>)(input);
       };
     },
@@ -300,6 +304,28 @@ describe('a store in trouble', () => {
     await rig.publish();
     await rig.attempts(2);
     await rig.engine.stop();
+  });
+
+  it('BUD-07 a claim without an answer may have leased something: the node joins again, and it is taken over', async () => {
+    failing = new Set(['claim']);
+    rig.engine.wake();
+    await rig.event('trouble');
+    failing = new Set();
+    const joins = () => calls.filter((name) => name === 'join').length;
+    const before = joins();
+    await clock.advance(LEASE_MS / 4);
+    expect(joins()).toBe(before + 1);
+  });
+
+  it('a store that says that nothing was stored fences nobody', async () => {
+    failing = new Set(['claim']);
+    refusal = new PosthornError('store_unavailable', 'the disk is full: nothing was stored', { nothingStored: true });
+    rig.engine.wake();
+    await rig.event('trouble');
+    await clock.advance(2 * LEASE_MS);
+    expect(calls).toContain('heartbeat');
+    expect(calls.filter((name) => name === 'join')).toHaveLength(1);
+    expect(rig.events.some(({ kind }) => kind === 'fenced')).toBe(false);
   });
 
   it('an outcome is kept and written when the store is back, without a second request', async () => {

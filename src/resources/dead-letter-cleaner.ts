@@ -4,7 +4,8 @@
  */
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock } from '../clock.ts';
+import type { LeaderDuty } from '../engine/index.ts';
 import type { Delivery } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import { toArchiveLine } from './archive-line.ts';
@@ -19,35 +20,23 @@ export interface CleanerOptions {
   /** Ends the file's name, so that two nodes with one folder do not write into each other's lines. */
   readonly fileSuffix?: string;
   readonly onCleaned?: (count: number) => void;
-  readonly onTrouble?: (error: unknown) => void;
-}
-
-export interface DeadLetterCleaner {
-  start(): void;
-  /** Resolves when a pass that is under way has ended. */
-  stop(): Promise<void>;
-  /** Everything that is too old now; the number that was deleted. */
-  clean(): Promise<number>;
 }
 
 const EVERY_MS = 10 * 60_000;
 const CHUNK = 200;
 
-export function createDeadLetterCleaner(options: CleanerOptions): DeadLetterCleaner {
-  const { store, clock, keepMs, onCleaned = () => {}, onTrouble = () => {} } = options;
-  let timer: Timer | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let stopped = false;
+export function createDeadLetterCleaner(options: CleanerOptions): LeaderDuty {
+  const { store, clock, keepMs, onCleaned = () => {} } = options;
 
   /**
    * Ids rise with the time of creation, and nothing dies before it is created: the first that is too young ends the walk,
    * so that a pass with nothing to do reads next to nothing.
    */
-  async function clean(): Promise<number> {
+  async function clean(signal: AbortSignal): Promise<void> {
     const diedBefore = clock.now() - keepMs;
     let count = 0;
     let key: string | undefined;
-    while (!stopped) {
+    while (!signal.aborted) {
       const page = await store.listDeliveries({
         states: ['dead'],
         limit: CHUNK,
@@ -61,7 +50,6 @@ export function createDeadLetterCleaner(options: CleanerOptions): DeadLetterClea
       key = last.id;
     }
     if (count > 0) onCleaned(count);
-    return count;
   }
 
   async function remove(old: readonly Delivery[]): Promise<number> {
@@ -83,21 +71,5 @@ export function createDeadLetterCleaner(options: CleanerOptions): DeadLetterClea
     }
   }
 
-  function pass(): void {
-    running = clean()
-      .then(() => {}, onTrouble)
-      .finally(() => {
-        if (!stopped) timer = clock.after(EVERY_MS, pass);
-      });
-  }
-
-  return {
-    start: pass,
-    async stop() {
-      stopped = true;
-      timer?.cancel();
-      await running;
-    },
-    clean,
-  };
+  return { name: 'the clean-up of dead letters', everyMs: EVERY_MS, run: clean };
 }

@@ -28,8 +28,11 @@ export interface Store {
 
   /** Joins as a node: the epoch that comes back is the token under which deliveries are leased to it. */
   join(input: JoinInput): Promise<{ epoch: number }>;
-  /** Extends the node's lease. `fenced` means that others may have taken its deliveries over: join again. */
-  heartbeat(input: { epoch: number; now: number; leaseMs: number }): Promise<'alive' | 'fenced'>;
+  /**
+   * Extends the node's lease. `leading`: it is alive, and of the nodes whose lease runs the one with the lowest epoch.
+   * `fenced` means that others may have taken its deliveries over: join again.
+   */
+  heartbeat(input: { epoch: number; now: number; leaseMs: number }): Promise<Beat>;
   /** Ends the node's lease at once; what it still has leased is up for takeOver. */
   leave(input: { epoch: number }): Promise<void>;
   /** Leases to `epoch` what is leased to nodes whose own lease has run out, oldest first; without the payloads. */
@@ -94,6 +97,12 @@ export interface Store {
   recall(input: { key: string; now: number }): Promise<Remembered | undefined>;
   /** Forgets what has expired, a bounded number at a time. */
   forget(input: { now: number; limit: number }): Promise<{ forgotten: number }>;
+  /**
+   * What the store needs done now and then, by one node: with `retentionMs`, messages go that are older than it and whose
+   * deliveries have all ended well (never one that is open, held or dead). Bounded: call again with `next` until it is
+   * not there.
+   */
+  maintain(input: MaintainInput): Promise<MaintainOutput>;
   /** How much is where, for health. Counts stop at `most`, so that asking costs little however much there is. */
   counts(input: { most: number }): Promise<Counts>;
   /**
@@ -102,6 +111,19 @@ export interface Store {
    */
   watch(listener: (news: News) => void): () => void;
   close(): Promise<void>;
+}
+
+export type Beat = 'alive' | 'leading' | 'fenced';
+
+export interface MaintainInput {
+  readonly now: number;
+  readonly retentionMs?: number;
+  /** Where the call before this one ended. */
+  readonly after?: number;
+}
+
+export interface MaintainOutput {
+  readonly next?: number;
 }
 
 export interface JoinInput {

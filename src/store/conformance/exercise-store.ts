@@ -6,6 +6,7 @@ import { exerciseDeadLetters } from './dead-letters.ts';
 import { type StoreHarness, useScene } from './harness.ts';
 import { exerciseHistories } from './histories.ts';
 import { exerciseLease } from './lease.ts';
+import { exerciseMaintain } from './maintain.ts';
 import { exerciseNodes } from './nodes.ts';
 import { exerciseReads } from './reads.ts';
 import { exerciseReceiving } from './receiving.ts';
@@ -42,6 +43,7 @@ export function exerciseStore(name: string, harness: StoreHarness): void {
       exerciseRecords(use);
       exerciseReads(use);
       exerciseRemembered(use);
+      exerciseMaintain(use);
       exerciseCounts(use);
       exerciseReceiving(use);
     });

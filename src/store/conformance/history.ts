@@ -198,7 +198,11 @@ export class History {
 
   async #heartbeat(node: Node, leaseMs: number): Promise<void> {
     const answer = await this.#scene.store.heartbeat({ epoch: node.epoch, now: this.#now, leaseMs });
-    expect(answer).toBe(node.fenced ? 'fenced' : 'alive');
+    const leads = !this.#nodes.some(
+      ({ epoch, fenced, expiresAt }) => epoch < node.epoch && !fenced && expiresAt > this.#now,
+    );
+    const alive = leads ? 'leading' : 'alive';
+    expect(answer).toBe(node.fenced ? 'fenced' : alive);
     if (!node.fenced) node.expiresAt = this.#now + leaseMs;
   }
 

@@ -47,14 +47,14 @@ export function exerciseNodes(use: Use, capabilities: StoreCapabilities): void {
       await scene.publish({ to: [await scene.endpoint()] });
       await scene.claim();
       const beat = await scene.store.heartbeat({ epoch: scene.epoch, now: T0 + LEASE_MS - 1, leaseMs: LEASE_MS });
-      expect(beat).toBe('alive');
+      expect(beat).toBe('leading');
       expect(await scene.takeOver(other, T0 + 2 * LEASE_MS - 2)).toEqual([]);
     });
 
     it('BUD-07 a node that is late, but that nobody took over from, stays alive', async () => {
       const scene = use();
       const now = T0 + 50 * LEASE_MS;
-      expect(await scene.store.heartbeat({ epoch: scene.epoch, now, leaseMs: LEASE_MS })).toBe('alive');
+      expect(await scene.store.heartbeat({ epoch: scene.epoch, now, leaseMs: LEASE_MS })).toBe('leading');
       expect((await scene.claim()).fenced).toBe(false);
     });
 
@@ -66,6 +66,26 @@ export function exerciseNodes(use: Use, capabilities: StoreCapabilities): void {
         expect(await scene.store.heartbeat({ epoch: scene.epoch, now, leaseMs: LEASE_MS })).toBe('fenced');
       }
       expect((await scene.claim()).fenced).toBe(true);
+    });
+
+    it('the living node with the lowest epoch leads, and no other', async () => {
+      const scene = use();
+      const second = await scene.join();
+      const third = await scene.join();
+      const beats = async (now: number, ...epochs: number[]) => {
+        const answers: string[] = [];
+        for (const epoch of epochs) answers.push(await scene.store.heartbeat({ epoch, now, leaseMs: LEASE_MS }));
+        return answers;
+      };
+      expect(await beats(T0 + 1, third, second, scene.epoch)).toEqual(['alive', 'alive', 'leading']);
+      // The first falls silent: the next one leads as soon as the lease is over, and only once it is.
+      const end = T0 + 1 + LEASE_MS;
+      expect(await beats(end - 1, third, second)).toEqual(['alive', 'alive']);
+      expect(await beats(end, third, second)).toEqual(['alive', 'leading']);
+      // Late, but nobody took over from it: it leads again, and the other hears of it at its next beat.
+      expect(await beats(end + 1, scene.epoch, second)).toEqual(['leading', 'alive']);
+      await scene.store.leave({ epoch: scene.epoch });
+      expect(await beats(end + 2, third, second)).toEqual(['alive', 'leading']);
     });
 
     it('an epoch that was never given out is fenced', async () => {
@@ -91,7 +111,7 @@ export function exerciseNodes(use: Use, capabilities: StoreCapabilities): void {
       await scene.store.leave({ epoch: scene.epoch });
       await scene.store.leave({ epoch: scene.epoch });
       await scene.store.leave({ epoch: 999_999 });
-      expect(await scene.store.heartbeat({ epoch: heir, now: T0, leaseMs: LEASE_MS })).toBe('alive');
+      expect(await scene.store.heartbeat({ epoch: heir, now: T0, leaseMs: LEASE_MS })).toBe('leading');
     });
   });
 }

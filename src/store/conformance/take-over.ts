@@ -12,7 +12,7 @@ export function exerciseTakeOver(use: Use): void {
       await scene.claim();
       const other = await scene.join();
       expect(await scene.takeOver(other, EXPIRED - 1)).toEqual([]);
-      expect(await scene.store.heartbeat({ epoch: scene.epoch, now: EXPIRED - 1, leaseMs: LEASE_MS })).toBe('alive');
+      expect(await scene.store.heartbeat({ epoch: scene.epoch, now: EXPIRED - 1, leaseMs: LEASE_MS })).toBe('leading');
     });
 
     it('BUD-07 leases to the heir what an expired node had, without the payload', async () => {

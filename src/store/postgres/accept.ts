@@ -1,6 +1,6 @@
 import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, Remembered } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
-import { leavesEmpty, violates } from './explain.ts';
+import { afterCommit, leavesEmpty, violates } from './explain.ts';
 import { noteLanes } from './lanes.ts';
 import { share } from './locks.ts';
 import { writeNews } from './news.ts';
@@ -93,6 +93,17 @@ export type Entry = readonly [index: number, item: AcceptItem];
 
 export async function accept(db: Db, input: AcceptInput): Promise<AcceptOutput> {
   const results: AcceptResult[] = [];
+  try {
+    const fenced = await writeAll(db, input, results);
+    await compare(db, input, results);
+    return { fenced, results };
+  } catch (error) {
+    throw results.length === 0 ? error : afterCommit(error);
+  }
+}
+
+/** Fills in the results; answers whether this node is fenced. */
+async function writeAll(db: Db, input: AcceptInput, results: AcceptResult[]): Promise<boolean> {
   let fenced = false;
   let left: readonly Entry[] = [...input.items.entries()];
   while (left.length > 0) {
@@ -109,8 +120,7 @@ export async function accept(db: Db, input: AcceptInput): Promise<AcceptOutput> 
       return first === undefined;
     });
   }
-  await compare(db, input, results);
-  return { fenced, results };
+  return fenced;
 }
 
 async function compare(db: Db, input: AcceptInput, results: AcceptResult[]): Promise<void> {

@@ -63,11 +63,7 @@ const FENCED: ClaimOutput = { fenced: true, deliveries: [], lanes: [], moreLanes
  * Three round trips: the lanes are locked first, because only a statement that begins with their locks held sees all
  * that was put into them; and the commit waits for the answer, so that what a broken connection leaves leased is known.
  */
-export async function claim(
-  db: Db,
-  input: ClaimInput,
-  leasing: (ids: readonly string[]) => void,
-): Promise<ClaimOutput> {
+export async function claim(db: Db, input: ClaimInput): Promise<ClaimOutput> {
   return db.transaction(
     async (tx) => {
       const named = input.lanes.map(({ destinationId }) => destinationId);
@@ -85,7 +81,6 @@ export async function claim(
         ...due.map((lane) => ({ destinationId: lane.destination_id, room: input.discover.room })),
       ];
       const { rows, more, next } = await take(tx, input, wanted);
-      leasing(rows.map(({ id }) => id));
       const moreLanes = next !== undefined && next <= input.now;
       return {
         fenced: false,

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { type Clock, sleep } from '../../clock.ts';
 import { PosthornError } from '../../errors.ts';
-import { explain, isLostConnection, isRetryable } from './explain.ts';
+import { explain, explainConnect, isLostConnection, isRetryable } from './explain.ts';
 
 type Scalar = string | number | boolean | null | Uint8Array;
 export type SqlValue = Scalar | readonly Scalar[];
@@ -164,11 +164,11 @@ export class Db implements Runner {
   }
 
   #explainConnect(error: unknown): unknown {
-    if (this.#pool.totalCount < this.#options.poolSize || this.#pool.idleCount > 0) return explain(error);
+    if (this.#pool.totalCount < this.#options.poolSize || this.#pool.idleCount > 0) return explainConnect(error);
     return new PosthornError(
       'store_unavailable',
-      `All ${this.#options.poolSize} connections to PostgreSQL were busy for ${this.#options.connectTimeoutMs} ms: nothing was stored. Try again; if it stays so, look for slow or blocked queries, or give this node more connections.`,
-      { cause: error },
+      `All ${this.#options.poolSize} connections to PostgreSQL were busy for ${this.#options.connectTimeoutMs} ms: nothing was stored. Try again; if it stays so, look for slow or blocked queries, or give this node more connections (POSTHORN_POSTGRES_POOL).`,
+      { cause: error, nothingStored: true },
     );
   }
 }

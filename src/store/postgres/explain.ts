@@ -49,7 +49,8 @@ function causeOf(error: unknown): object {
 export function explain(error: unknown): unknown {
   if (isPosthornError(error)) return error;
   const code = sqlState(error);
-  const say = (what: string) => new PosthornError('store_unavailable', what, { cause: error });
+  const say = (what: string, nothingStored = true) =>
+    new PosthornError('store_unavailable', what, { cause: error, nothingStored });
   if (code === READ_ONLY) {
     return say(
       'PostgreSQL takes no writes here (it is a standby, or read-only after a fail-over): nothing was stored. Point POSTHORN_STORE at the primary; Posthorn goes on by itself once it can write.',
@@ -70,17 +71,37 @@ export function explain(error: unknown): unknown {
     return new PosthornError(
       'validation',
       'A text contains the NUL character, which PostgreSQL cannot store: leave it out.',
-      {
-        cause: error,
-      },
+      { cause: error, nothingStored: true },
     );
   }
   if (isLostConnection(error)) {
     return say(
       `The connection to PostgreSQL failed (${describeConnection(error)}). Whether the last write was done is not known: repeat it with the same idempotency key or event id. Posthorn reconnects by itself; if it does not, check the server and POSTHORN_STORE.`,
+      false,
     );
   }
   return error;
+}
+
+/** A connection that was never made has carried nothing. */
+export function explainConnect(error: unknown): unknown {
+  const explained = explain(error);
+  if (!isLostConnection(error)) return explained;
+  return new PosthornError(
+    'store_unavailable',
+    `PostgreSQL cannot be reached (${describeConnection(error)}): nothing was stored. Posthorn tries again by itself; if it stays so, check the server and POSTHORN_STORE.`,
+    { cause: error, nothingStored: true },
+  );
+}
+
+/** After a commit of the same operation: whatever this error says of itself, something was stored. */
+export function afterCommit(error: unknown): unknown {
+  if (!isPosthornError(error)) return error;
+  return new PosthornError(
+    error.code,
+    `A part of this was stored, and then: ${error.message} Repeat it with the same idempotency keys or event ids.`,
+    { cause: error },
+  );
 }
 
 function describeConnection(error: unknown): string {

@@ -6,19 +6,18 @@
  */
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
-import { isPosthornError, PosthornError } from '../../errors.ts';
+import { PosthornError } from '../../errors.ts';
 import { randomSecret } from '../../ids.ts';
 import type { Enqueue } from '../outbox.ts';
-import type { AcceptInput, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { clientConfig } from './client-config.ts';
 import { Db } from './driver.ts';
 import { enqueue } from './enqueue.ts';
 import { Listener } from './listener.ts';
+import { maintain } from './maintain.ts';
 import { type OperationName, operations } from './operations.ts';
-import { maintain } from './partitions.ts';
 import { prepareServer } from './prepare-server.ts';
 import { transact } from './transact.ts';
-import { Unanswered } from './unanswered.ts';
 
 export { inspectPostgresTarget, openPostgresTarget } from './transfer-target.ts';
 
@@ -33,14 +32,8 @@ export interface PostgresOptions {
   readonly connectTimeoutMs?: number;
   /** How long one statement may take before the server ends it. */
   readonly statementTimeoutMs?: number;
-  /** Finished messages older than this are dropped, a week at a time; kept for ever without it. */
-  readonly retentionMs?: number;
   readonly clock?: Clock;
 }
-
-const MAINTENANCE_MS = 3_600_000;
-/** What leases to a node; `epoch` and `now` are in the input of each. */
-const LEASING: readonly OperationName[] = ['accept', 'relay', 'claim', 'lease', 'takeOver'];
 
 export interface PostgresStore extends Store {
   /** Leaves a message in a transaction of the caller's own. */
@@ -58,7 +51,6 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const inbox = new Db({ client, schema, channel, teller, clock, poolSize: options.poolSize ?? 10, connectTimeoutMs });
   const listener = new Listener({ client, channel, teller, clock });
   const running = new Set<Promise<unknown>>();
-  const unanswered = new Unanswered();
   let closing: Promise<void> | undefined;
 
   const track = <T>(work: Promise<T>): Promise<T> => {
@@ -70,36 +62,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     return work;
   };
 
-  const look = () => {
-    const retention = options.retentionMs === undefined ? {} : { retentionMs: options.retentionMs };
-    // What fails here is tried again an hour later; until then the default partition takes what has no other.
-    void track(maintain(db, { now: clock.now(), ...retention }))
-      .catch(() => {})
-      .then(lookLater);
-  };
-  const lookLater = () => {
-    if (closing === undefined) timer = clock.after(MAINTENANCE_MS, look);
-  };
-  let timer = clock.after(MAINTENANCE_MS, look);
-
-  async function run(name: OperationName, input: unknown): Promise<unknown> {
-    const operation = operations[name] as (...args: unknown[]) => Promise<unknown>;
-    if (!LEASING.includes(name)) return operation(db, input);
-    const { epoch, now } = input as { epoch: number; now: number };
-    await unanswered.giveBack(db, now);
-    let leasing = name === 'accept' ? leasedBy(input as AcceptInput) : [];
-    try {
-      return await operation(db, input, (ids: readonly string[]) => {
-        leasing = ids;
-      });
-    } catch (error) {
-      if (isPosthornError(error, 'store_unavailable')) unanswered.add(epoch, leasing);
-      throw error;
-    }
-  }
-
   async function close(): Promise<void> {
-    timer.cancel();
     await listener.close();
     await Promise.all(running);
     await inbox.close();
@@ -110,7 +73,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     name,
     async (input: unknown) => {
       if (closing !== undefined) throw new PosthornError('closed', 'The store is closed.');
-      return track(run(name, input));
+      return track((operations[name] as (db: Db, input: unknown) => Promise<unknown>)(db, input));
     },
   ]);
   try {
@@ -127,8 +90,4 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     enqueue: (given, message) => enqueue({ schema, channel }, given, message),
     close: () => (closing ??= close()),
   } as PostgresStore;
-}
-
-function leasedBy({ items }: AcceptInput): readonly string[] {
-  return items.flatMap(({ deliveries }) => deliveries.filter(({ state }) => state === 'leased').map(({ id }) => id));
 }

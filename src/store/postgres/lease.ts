@@ -19,13 +19,11 @@ const LEASE = statement(
 export async function lease(
   db: Db,
   input: { epoch: number; now: number; ids: readonly string[] },
-  leasing: (ids: readonly string[]) => void,
 ): Promise<LeaseOutput> {
   return db.transaction(
     async (tx) => {
       if (!(await isAlive(tx, input.epoch))) return { fenced: true, deliveries: [] };
       const rows = await tx.all<ClaimedRow>(LEASE, input.epoch, input.now, input.ids);
-      leasing(rows.map(({ id }) => id));
       const leased = new Map(rows.map((row) => [row.id, row]));
       const wanted = [...new Set(input.ids)];
       return {

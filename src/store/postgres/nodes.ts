@@ -1,5 +1,5 @@
 /** join, heartbeat, leave: a node's own lease. */
-import type { JoinInput } from '../store.ts';
+import type { Beat, JoinInput } from '../store.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 import { halfMoved } from './open-transfer.ts';
 
@@ -11,7 +11,11 @@ const JOIN = statement(
   RETURNING epoch`,
 );
 // Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
-const HEARTBEAT = statement('heartbeat', 'UPDATE nodes SET expires_at = $1 WHERE epoch = $2 AND expires_at > 0');
+const HEARTBEAT = statement(
+  'heartbeat',
+  `UPDATE nodes SET expires_at = $1 WHERE epoch = $2 AND expires_at > 0
+  RETURNING NOT EXISTS (SELECT 1 FROM nodes other WHERE other.epoch < $2 AND other.expires_at > $3) AS leads`,
+);
 const LEAVE = statement('leave', 'UPDATE nodes SET expires_at = 0 WHERE epoch = $1');
 const IS_ALIVE = statement('is_alive', 'SELECT 1 AS alive FROM nodes WHERE epoch = $1 AND expires_at > 0');
 const FORGET = statement('forget_node', 'DELETE FROM nodes WHERE epoch = $1');
@@ -35,11 +39,10 @@ export async function join(db: Db, input: JoinInput): Promise<{ epoch: number }>
   return { epoch: row.epoch };
 }
 
-export async function heartbeat(
-  db: Db,
-  input: { epoch: number; now: number; leaseMs: number },
-): Promise<'alive' | 'fenced'> {
-  return (await db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch)) === 1 ? 'alive' : 'fenced';
+export async function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): Promise<Beat> {
+  const [row] = await db.all<{ leads: boolean }>(HEARTBEAT, input.now + input.leaseMs, input.epoch, input.now);
+  if (row === undefined) return 'fenced';
+  return row.leads ? 'leading' : 'alive';
 }
 
 export async function leave(db: Db, input: { epoch: number }): Promise<void> {

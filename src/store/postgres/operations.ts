@@ -5,6 +5,7 @@ import { claim } from './claim.ts';
 import type { Db } from './driver.ts';
 import { lease } from './lease.ts';
 import { listGroups } from './list-groups.ts';
+import { maintain } from './maintain.ts';
 import { heartbeat, join, leave } from './nodes.ts';
 import { purge } from './purge.ts';
 import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
@@ -21,12 +22,7 @@ import { takeOver } from './take-over.ts';
 
 export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'soleProcess' | 'transact'>;
 
-type Operation<N extends OperationName> = (
-  db: Db,
-  input: Parameters<Store[N]>[0],
-  /** Told of what is about to be leased, before it is committed. */
-  leasing: (ids: readonly string[]) => void,
-) => ReturnType<Store[N]>;
+type Operation<N extends OperationName> = (db: Db, input: Parameters<Store[N]>[0]) => ReturnType<Store[N]>;
 
 export const operations: { readonly [N in OperationName]: Operation<N> } = {
   join,
@@ -60,5 +56,6 @@ export const operations: { readonly [N in OperationName]: Operation<N> } = {
   listAttempts,
   recall,
   forget,
+  maintain,
   counts,
 };

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CuttingProxy, startCuttingProxy } from '../../testing/cutting-proxy.ts';
 import { type Server, startPostgres } from '../../testing/servers.ts';
-import { DELIVERED, LEASE_MS, only, remembered, retryIn, Scene, T0 } from '../conformance/scene.ts';
+import { DELIVERED, LEASE_MS, remembered, retryIn, Scene, T0 } from '../conformance/scene.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore, type PostgresOptions } from './index.ts';
 
@@ -50,27 +50,34 @@ const KILL_ONE_AT_WORK = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE application_name = 'posthorn' AND state <> 'idle' AND query NOT LIKE 'LISTEN%' LIMIT 1`;
 const unavailable = { code: 'store_unavailable' };
+const inDoubt = { ...unavailable, nothingStored: false };
+const refused = { ...unavailable, nothingStored: true };
+
+/** What a node does that is in doubt: it joins again, and what its former epoch had comes to whoever takes over. */
+async function takenOver(): Promise<string[]> {
+  const epoch = await scene.join(T0 + LEASE_MS);
+  return (await scene.takeOver(epoch, T0 + LEASE_MS)).map(({ id }) => id);
+}
 
 describe('a connection that is cut after COMMIT was sent', () => {
   it('PAY-06 accept: the error comes up, the repeat is a duplicate of the one message, and what was leased is not stranded', async () => {
     const to = [await scene.endpoint()];
     const first = await scene.item({ to, state: 'leased', remember: remembered() });
     proxy.cutAfter('COMMIT\0');
-    await expect(store.accept({ epoch: scene.epoch, now: T0, items: [first] })).rejects.toMatchObject(unavailable);
+    await expect(store.accept({ epoch: scene.epoch, now: T0, items: [first] })).rejects.toMatchObject(inDoubt);
     const again = await scene.item({ to, state: 'leased', remember: remembered() });
     const { results } = await store.accept({ epoch: scene.epoch, now: T0, items: [again] });
     expect(results).toEqual([{ kind: 'duplicate', by: 'key', remembered: remembered() }]);
     expect(await scene.deliveries()).toHaveLength(1);
-    // The node lives and knows nothing of this delivery: it must come to somebody all the same.
-    expect((await scene.claim()).deliveries.map(({ id }) => id)).toEqual(first.deliveries.map(({ id }) => id));
+    expect(await takenOver()).toEqual(first.deliveries.map(({ id }) => id));
   });
 
-  it('BUD-07 claim: what it had leased without knowing is handed out by the next claim', async () => {
+  it('BUD-07 claim: the error says that it is in doubt, and what was leased without an answer is taken over', async () => {
     const [id = ''] = await scene.publish({ to: [await scene.endpoint()] });
     proxy.cutAfter('COMMIT\0');
-    await expect(scene.claim()).rejects.toMatchObject(unavailable);
+    await expect(scene.claim()).rejects.toMatchObject(inDoubt);
     expect(await scene.state(id)).toBe('leased');
-    expect(only((await scene.claim()).deliveries, id).attempts).toBe(0);
+    expect(await takenOver()).toEqual([id]);
   });
 
   it('record: the repeat says recorded, and neither the attempt nor the failure is counted twice', async () => {
@@ -146,6 +153,23 @@ describe('a server that goes away', () => {
   });
 });
 
+describe('a server that is not there', () => {
+  it('is told as such: nothing was stored, and no node needs to doubt what it has', async () => {
+    const item = await scene.item({ to: [await scene.endpoint()], state: 'leased' });
+    await server.kill();
+    try {
+      // Connections that were open when it went may still carry the first ones.
+      await vi.waitFor(
+        () => expect(store.accept({ epoch: scene.epoch, now: T0, items: [item] })).rejects.toMatchObject(refused),
+        { timeout: 10_000 },
+      );
+    } finally {
+      await server.restart();
+    }
+    expect(await persist(() => scene.deliveries())).toEqual([]);
+  });
+});
+
 describe('a pool with nothing left', () => {
   it('says so after its time, with what to do, and serves again when a connection is free', async () => {
     await store.close();
@@ -154,9 +178,11 @@ describe('a pool with nothing left', () => {
     try {
       await blocker.query(`BEGIN; LOCK TABLE outage_${round}.nodes`);
       const blocked = store.heartbeat({ epoch: scene.epoch, now: T0, leaseMs: LEASE_MS });
-      await expect(store.counts({ most: 1 })).rejects.toThrow(/All 1 connections.*more connections/);
+      const answer = store.counts({ most: 1 });
+      await expect(answer).rejects.toThrow(/All 1 connections.*more connections/);
+      await expect(answer).rejects.toMatchObject(refused);
       await blocker.query('ROLLBACK');
-      expect(await blocked).toBe('alive');
+      expect(await blocked).toBe('leading');
     } finally {
       blocker.release();
     }

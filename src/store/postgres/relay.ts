@@ -14,13 +14,12 @@ const PICK = statement(
 const REMOVE = statement('relay_remove', 'DELETE FROM outbox WHERE id = ANY($1::text[])');
 
 /** Picked, fanned out, accepted and removed in one transaction: whatever happens, a message is in one place. */
-export function relay(db: Db, input: RelayInput, leasing: (ids: readonly string[]) => void): Promise<RelayOutput> {
+export function relay(db: Db, input: RelayInput): Promise<RelayOutput> {
   return db.transaction(async (tx): Promise<RelayOutput> => {
     const messages = (await tx.all<MessageRow>(PICK, input.limit)).map(toMessage);
     if (messages.length === 0) return { fenced: false, results: [] };
     const items = await input.fanOut(messages);
     const entries = items.flatMap((item, index): Entry[] => (item === undefined ? [] : [[index, item]]));
-    leasing(leasedOf(items));
     const owners = new Set(entries.map(([, { message }]) => message.applicationId));
     const node = { kind: 'node' as const, id: input.epoch };
     const locks = share(db, node, ...[...owners].map((id) => ({ kind: 'application' as const, id })));
@@ -44,8 +43,4 @@ export function relay(db: Db, input: RelayInput, leasing: (ids: readonly string[
 function resultOf(item: AcceptItem | undefined, verdict: Verdict | undefined): RelayOutput['results'][number] {
   if (item === undefined || verdict === undefined || verdict.fanout_revision === null) return 'missing';
   return verdict.fanout_revision === item.fanoutRevision ? 'accepted' : 'stale';
-}
-
-function leasedOf(items: readonly (AcceptItem | undefined)[]): string[] {
-  return items.flatMap((item) => item?.deliveries.filter(({ state }) => state === 'leased').map(({ id }) => id) ?? []);
 }

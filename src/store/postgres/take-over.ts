@@ -22,7 +22,6 @@ const TAKE = statement(
 export async function takeOver(
   db: Db,
   input: { epoch: number; now: number; limit: number },
-  leasing: (ids: readonly string[]) => void,
 ): Promise<ClaimedDelivery[]> {
   // Asked at every beat, and nearly always for nothing.
   if ((await db.all(EXPIRED_NODES, input.now, input.epoch)).length === 0) return [];
@@ -42,7 +41,6 @@ export async function takeOver(
         taken.push(...rows.sort((a, b) => (a.id < b.id ? -1 : 1)));
         if (rows.length < room) await forgetNode(tx, node.epoch);
       }
-      leasing(taken.map(({ id }) => id));
       return taken.map(toClaimed);
     },
     share(db, { kind: 'node', id: input.epoch }),

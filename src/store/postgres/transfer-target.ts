@@ -6,7 +6,7 @@ import type { Begun, Checksum, TransferPage, TransferTarget, TransferValue } fro
 import { TRANSFER_TABLES, type TransferColumn, type TransferTable } from '../transfer-tables.ts';
 import { type ConnectionOptions, clientConfig } from './client-config.ts';
 import { Db, statement, type Tx } from './driver.ts';
-import { createPartitionsFor } from './partitions.ts';
+import { createPartitionsFor } from './maintain.ts';
 import { inspectServer, prepareServer } from './prepare-server.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;

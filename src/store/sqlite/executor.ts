@@ -99,6 +99,7 @@ export class Executor {
       return new PosthornError(
         'store_unavailable',
         'The disk is full: nothing was stored. Free some space and try again.',
+        { nothingStored: true },
       );
     }
     if (code === SQLITE_IOERR) {

@@ -1,10 +1,11 @@
 /** join, heartbeat, leave: a node's own lease. */
-import type { JoinInput } from '../store.ts';
+import type { Beat, JoinInput } from '../store.ts';
 import type { Db } from './driver.ts';
 
 const JOIN = 'INSERT INTO nodes (name, joined_at, expires_at) VALUES (?, ?, ?) RETURNING epoch';
 // Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
 const HEARTBEAT = 'UPDATE nodes SET expires_at = ? WHERE epoch = ? AND expires_at > 0';
+const LEADER_BEFORE = 'SELECT 1 AS found FROM nodes WHERE epoch < ? AND expires_at > ? LIMIT 1';
 const LEAVE = 'UPDATE nodes SET expires_at = 0 WHERE epoch = ?';
 const IS_ALIVE = 'SELECT 1 AS alive FROM nodes WHERE epoch = ? AND expires_at > 0';
 const EXPIRE_ALL = 'UPDATE nodes SET expires_at = 0';
@@ -32,8 +33,9 @@ export function forgetNode(db: Db, epoch: number): void {
   db.run(FORGET, epoch);
 }
 
-export function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): 'alive' | 'fenced' {
-  return db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch) === 1 ? 'alive' : 'fenced';
+export function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): Beat {
+  if (db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch) === 0) return 'fenced';
+  return db.get(LEADER_BEFORE, input.epoch, input.now) === undefined ? 'leading' : 'alive';
 }
 
 export function leave(db: Db, input: { epoch: number }): void {

@@ -6,6 +6,7 @@ import { claim } from './claim.ts';
 import type { Db } from './driver.ts';
 import { lease } from './lease.ts';
 import { listGroups } from './list-groups.ts';
+import { maintain } from './maintain.ts';
 import { heartbeat, join, leave } from './nodes.ts';
 import { purge } from './purge.ts';
 import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveries, listMessages } from './reads.ts';
@@ -46,6 +47,7 @@ const writes = {
   update,
   remove,
   forget,
+  maintain,
 };
 
 const reads = {

@@ -17,6 +17,7 @@ export interface Runner {
 export interface PlainError {
   readonly code?: ErrorCode;
   readonly message: string;
+  readonly nothingStored?: boolean;
 }
 
 interface Waiting {
@@ -119,5 +120,6 @@ function revive(reply: Reply): Reply {
 }
 
 function toError(plain: PlainError): Error {
-  return plain.code === undefined ? new Error(plain.message) : new PosthornError(plain.code, plain.message);
+  const { code, message, nothingStored = false } = plain;
+  return code === undefined ? new Error(message) : new PosthornError(code, message, { nothingStored });
 }

@@ -32,5 +32,6 @@ function flatten(reply: Reply): Reply {
 }
 
 function plain(error: unknown): PlainError {
-  return { message: describeError(error), ...(isPosthornError(error) ? { code: error.code } : {}) };
+  const known = isPosthornError(error) ? { code: error.code, nothingStored: error.nothingStored } : {};
+  return { message: describeError(error), ...known };
 }

@@ -6,7 +6,7 @@ import { DELIVERED, Scene } from '../conformance/scene.ts';
 import { clientConfig } from './client-config.ts';
 import { Db } from './driver.ts';
 import { openPostgresStore } from './index.ts';
-import { maintain } from './partitions.ts';
+import { maintainPartitions } from './maintain.ts';
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 const NOW = Date.UTC(2026, 5, 1);
@@ -55,8 +55,8 @@ describe('maintain', () => {
 
   it('makes what is missing, once, however many nodes ask', async () => {
     const later = NOW + 3 * WEEK_MS;
-    const rounds = await Promise.all([1, 2, 3].map(() => maintain(db, { now: later })));
-    await maintain(db, { now: later });
+    const rounds = await Promise.all([1, 2, 3].map(() => maintainPartitions(db, { now: later })));
+    await maintainPartitions(db, { now: later });
     const names = await schema.query(
       "SELECT 1 FROM pg_class WHERE relname ~ '^messages_w[0-9]+$' AND relnamespace = $1::regnamespace",
       [schema.name],
@@ -70,7 +70,7 @@ describe('maintain', () => {
     const done = await publishAt(NOW, to);
     await scene.record(await scene.claimOne(done.delivery, NOW), DELIVERED, { startedAt: NOW });
     const open = await publishAt(NOW + WEEK_MS, to);
-    const { dropped } = await maintain(db, { now: NOW + 10 * WEEK_MS, retentionMs: WEEK_MS });
+    const { dropped } = await maintainPartitions(db, { now: NOW + 10 * WEEK_MS, retentionMs: WEEK_MS });
     expect(dropped).toContain(`messages_w${Math.floor(NOW / WEEK_MS)}`);
     const messages = async (id: string) => scene.store.getMessage({ applicationId: scene.applicationId, id });
     expect(await messages(done.id)).toBeUndefined();

@@ -3,6 +3,7 @@
  * week begins, and retention drops whole ones instead of deleting rows.
  */
 import { floorId } from '../../ids.ts';
+import type { MaintainInput, MaintainOutput } from '../store.ts';
 import { type Db, statement, type Tx } from './driver.ts';
 import { sqlState } from './explain.ts';
 
@@ -38,10 +39,15 @@ const DELETE_EVENT_IDS = statement(
   'DELETE FROM event_ids WHERE message_id >= $1 AND message_id < $2',
 );
 
-/** What the leader does now and then: partitions for the weeks to come, and none for those past `retentionMs`. */
-export async function maintain(
+export async function maintain(db: Db, input: MaintainInput): Promise<MaintainOutput> {
+  await maintainPartitions(db, input);
+  return {};
+}
+
+/** Partitions for the weeks to come, and none for those past `retentionMs`. */
+export async function maintainPartitions(
   db: Db,
-  input: { now: number; retentionMs?: number },
+  input: MaintainInput,
 ): Promise<{ created: string[]; dropped: string[] }> {
   const created = await createPartitions(db, input.now);
   const dropped = input.retentionMs === undefined ? [] : await dropPartitions(db, input.now - input.retentionMs);
