@@ -88,7 +88,8 @@ async function checkEventTypes(store: Store, given: readonly string[], ownerId: 
     unknown,
     known.items.map(({ record }) => record.name),
   );
-  const hint = near === undefined ? 'create it first (eventTypes.create, POST /api/v1/event-type)' : `did you mean "${near}"?`;
+  const hint =
+    near === undefined ? 'create it first (eventTypes.create, POST /api/v1/event-type)' : `did you mean "${near}"?`;
   throw invalid([...loc, `[${index}]`], `there is no event type ${JSON.stringify(unknown)}; ${hint}`);
 }
 
