@@ -8,7 +8,9 @@ import { createAddressGuard, createSender } from '../outbound/index.ts';
 import { isPresetName, presets } from '../policy/index.ts';
 import { createSecretBox } from '../signing/index.ts';
 import type { Store } from '../store/index.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
+import { awaitedStore } from './awaited-store.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { openTestDispatch, openTestStore } from './test-store.ts';
 
 export const TEST_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -38,10 +40,10 @@ export async function createEngineRig(
 ): Promise<EngineRig> {
   const { clock, policy, ...overrides } = options;
   const ids = createIds(() => clock.now());
-  const store = options.store ?? (await openSqliteStore({ path: ':memory:', thread: false }));
+  const opened = options.store ?? (await openTestStore());
+  const store = 'advance' in clock ? awaitedStore(opened, clock as ManualClock) : opened;
   const sender = createSender({ clock, guard: createAddressGuard({ allow: ['127.0.0.0/8'] }), userAgent: 'test' });
   const base: EngineOptions = {
-    store,
     clock,
     ids,
     sender,
@@ -49,7 +51,9 @@ export async function createEngineRig(
     defaultPolicy: policy ?? 'public-api',
     preset: (name) => (isPresetName(name) ? presets[name].policy : undefined),
     nodeName: 'test node',
+    dispatch: openTestDispatch(clock),
     ...overrides,
+    store,
   };
   const engines: Engine[] = [];
   const makeEngine = (more: Partial<EngineOptions> = {}) => {

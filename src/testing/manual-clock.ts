@@ -5,11 +5,22 @@ import { TimerHeap } from './timer-heap.ts';
 export interface ManualClock extends Clock {
   /** Moves time on and runs what has become due, in order, letting promises settle in between. */
   advance(ms: number): Promise<void>;
+  /** Lets no time pass until this has settled, and what follows from it has run. */
+  during<T>(work: Promise<T>): Promise<T>;
 }
 
 export function createManualClock(startAt = Date.UTC(2026, 0, 1)): ManualClock {
   let now = startAt;
   const timers = new TimerHeap();
+  const underWay = new Set<Promise<unknown>>();
+
+  async function settled(): Promise<void> {
+    await turnOfTheLoop();
+    while (underWay.size > 0) {
+      await Promise.allSettled(underWay);
+      await turnOfTheLoop();
+    }
+  }
 
   return {
     now: () => now,
@@ -19,14 +30,20 @@ export function createManualClock(startAt = Date.UTC(2026, 0, 1)): ManualClock {
     async advance(ms) {
       const until = now + ms;
       for (;;) {
-        await turnOfTheLoop();
+        await settled();
         const next = timers.takeUntil(until);
         if (next === undefined) break;
         now = Math.max(now, next.at);
         next.run();
       }
       now = until;
-      await turnOfTheLoop();
+      await settled();
+    },
+    during(work) {
+      const ended = () => underWay.delete(work);
+      underWay.add(work);
+      work.then(ended, ended);
+      return work;
     },
   };
 }

@@ -5,7 +5,7 @@ import { createIds } from '../../ids.ts';
 import { createAddressGuard, createSender } from '../../outbound/index.ts';
 import { isPresetName, presets } from '../../policy/index.ts';
 import { createSecretBox } from '../../signing/index.ts';
-import { openSqliteStore } from '../../store/sqlite/index.ts';
+import { openTestDispatch, openTestStore } from '../../testing/test-store.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 import { createTestApi, type TestApi } from './test-api.ts';
 
@@ -36,7 +36,7 @@ export interface RigOptions {
 
 export async function openDeliveryRig(options: RigOptions = {}): Promise<DeliveryRig> {
   const { clock = systemClock, svixNames = false, maxPayloadBytes } = options;
-  const store = await openSqliteStore({ path: ':memory:', thread: false });
+  const store = await openTestStore();
   const ids = createIds(() => clock.now());
   const guard = createAddressGuard({ allow: ['127.0.0.0/8'] });
   const secretBox = createSecretBox('a test key of enough length');
@@ -50,6 +50,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     defaultPolicy: 'public-api',
     preset: (name) => (isPresetName(name) ? presets[name].policy : undefined),
     nodeName: 'test',
+    dispatch: openTestDispatch(clock),
     svixNames,
   });
   const events = watch(engine.on);

@@ -5,7 +5,7 @@ import { createIds } from '../../ids.ts';
 import { createAddressGuard } from '../../outbound/index.ts';
 import { type Context, createResources, type Resources } from '../../resources/index.ts';
 import { createSecretBox } from '../../signing/index.ts';
-import { openSqliteStore } from '../../store/sqlite/index.ts';
+import { openTestStore } from '../../testing/test-store.ts';
 import { createServer, type ServerOptions } from '../server.ts';
 
 export interface TestApi extends AsyncDisposable {
@@ -37,7 +37,7 @@ export async function createTestApi(
   const { bodyLimitBytes, ...overrides } = options;
   const told: string[] = [];
   const context: Context = {
-    store: await openSqliteStore({ path: ':memory:', thread: false }),
+    store: overrides.store ?? (await openTestStore()),
     engine: {
       changed: (applicationId) => void told.push(`changed ${applicationId ?? 'all'}`),
       wake: () => void told.push('wake'),
