@@ -17,6 +17,7 @@ const PACE_TIMEOUT_MS = 900_000;
  * @property {boolean} [postgres] It needs a PostgreSQL.
  * @property {'bullmq'} [dispatch] How Posthorn's deliveries reach its workers, when not by the store.
  * @property {boolean} [throughApi] load.mjs publishes, not its own process.
+ * @property {boolean} [receives] load.mjs is a provider that sends to it: what is received ends there, not at the sink.
  */
 
 /** Opens the contestant on an empty store, warms it up, lets `measure` work with it, and takes everything down again. */
@@ -48,9 +49,10 @@ export async function withContestantIn(folder, { processes, sink, options }, con
       postgresUrl: given.postgresUrl ?? postgres?.url,
       ...sink.urls,
     });
-    const publisher = contestant.throughApi ? await startLoad(processes, address, started) : own;
+    const { throughApi, receives } = contestant;
+    const publisher = throughApi || receives ? await startLoad(processes, address, started) : own;
     const servers = [redis, postgres].filter(Boolean);
-    const run = new Run(own, publisher, servers, sink);
+    const run = new Run(own, publisher, servers, receives ? undefined : sink);
     await run.warmUp();
     return await measure(run);
   } finally {
@@ -80,14 +82,14 @@ class Run {
   }
 
   async warmUp() {
-    await this.#sink.call('reset', { mode: 'check' });
+    await this.#sink?.call('reset', { mode: 'check' });
     await this.#stream(WARM_UP_EVENTS);
     await this.#arrived(WARM_UP_EVENTS);
   }
 
   /** As fast as possible: from the first publish to the last result that is stored. */
   async throughput(events) {
-    await this.#sink.call('reset', { mode: 'count' });
+    await this.#sink?.call('reset', { mode: 'count' });
     const before = await this.usage();
     const { startedAt, acceptedAt, endedAt } = await this.#stream(events);
     const after = await this.usage();
@@ -140,6 +142,7 @@ class Run {
 
   /** Every event once: none is missing, none came twice, and those that were checked were right. */
   async #arrived(events) {
+    if (this.#sink === undefined) return;
     const deadline = Date.now() + ARRIVAL_MS;
     for (;;) {
       const { arrived, fault } = await this.#sink.call('count');
