@@ -208,6 +208,20 @@ describe('hostile senders', () => {
     ['an id with line breaks', 400, () => signedPost('{"id":"evt\\n1","type":"a"}')],
     ['an id without an end', 400, () => signedPost(`{"id":"${'a'.repeat(5000)}","type":"a"}`)],
     ['an id that is an object', 400, () => signedPost('{"id":{"a":1},"type":"a"}')],
+    ['a NUL in its id', 400, () => signedPost('{"id":"evt\\u00001","type":"a"}')],
+    ['its fields in a prototype', 400, () => signedPost('{"__proto__":{"id":"evt_1","type":"a"}}')],
+    ['brackets without an end', 400, () => signedPost('['.repeat(60_000))],
+    ['two times', 401, () => post(good, { 'stripe-signature': `t=1,${signature(good)}` })],
+    [
+      'nine kilobytes of signature',
+      401,
+      () => post(good, { 'stripe-signature': `${signature(good)},${'x'.repeat(9000)}` }),
+    ],
+    [
+      'the signature in the URL',
+      401,
+      () => post(good, {}, `/in/stripe?stripe-signature=${encodeURIComponent(signature(good))}`),
+    ],
     ['a body beyond the limit', 413, () => signedPost('a'.repeat(LIMIT + 1))],
     ['a compressed body', 415, () => post(good, { 'stripe-signature': signature(good), 'content-encoding': 'gzip' })],
     ['an unknown source', 404, () => post(good, {}, '/in/nobody')],
@@ -261,6 +275,22 @@ describe('hostile senders', () => {
     });
     expect((await signedPost(event('evt_after'))).status).toBe(202);
     expect((await rig.messages('stripe')).map(({ eventId }) => eventId)).toEqual(['evt_after']);
+  });
+
+  it('characters in a type that a store might not take become dots', async () => {
+    await source();
+    expect((await signedPost('{"id":"evt_1","type":"a\\u0000b\\ud800"}')).status).toBe(202);
+    expect(await rig.messages('stripe')).toMatchObject([{ eventType: 'a.b.' }]);
+  });
+
+  it('PAY-06 SUB-02 fifty copies at once, half of them with another body under the same id, are one event', async () => {
+    await source();
+    const other = event().replace('"created":1', '"created":2');
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => signedPost(i % 2 === 0 ? event() : other)));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    expect(answers.every(({ ok }) => ok)).toBe(true);
+    const messages = await rig.messages('stripe');
+    expect(messages).toMatchObject([{ eventId: 'evt_1', conflicts: 25 }]);
   });
 
   it('SUB-02 a replay within the tolerance is answered 2xx and changes nothing', async () => {

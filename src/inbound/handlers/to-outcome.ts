@@ -13,7 +13,17 @@ const MAX_MESSAGE_CHARS = 4096;
 /** fetch wraps a socket's error once or twice; a cause that points back at itself must not keep us. */
 const MAX_CAUSES = 5;
 
+/** Never throws: a thrown thing that cannot even be looked at is an error too. */
 export function toOutcome(thrown: unknown, durationMs: number): Outcome {
+  try {
+    return named(thrown, durationMs);
+  } catch {
+    const message = 'the handler threw something that cannot be read';
+    return { kind: 'failure', error: 'unexpected', message, durationMs };
+  }
+}
+
+function named(thrown: unknown, durationMs: number): Outcome {
   const message = describe(thrown);
   const failure = (error: ErrorKind, retryAfter?: string): Outcome => ({
     kind: 'failure',
@@ -22,9 +32,9 @@ export function toOutcome(thrown: unknown, durationMs: number): Outcome {
     durationMs,
     ...(retryAfter === undefined ? {} : { retryAfter }),
   });
-  const named = nameOf(thrown);
-  if (named === 'PermanentError') return failure('permanent');
-  if (named === 'RetryableError') return failure('unexpected', retryAfterOf(thrown));
+  const name = nameOf(thrown);
+  if (name === 'PermanentError') return failure('permanent');
+  if (name === 'RetryableError') return failure('unexpected', retryAfterOf(thrown));
   for (const error of withCauses(thrown)) {
     if (isValidationError(error)) return failure('validation');
     const http = httpFailure(error);

@@ -35,6 +35,7 @@ export interface InboundRigOptions {
   readonly ports?: Partial<Omit<VerifyPorts, 'now'>>;
   readonly maxBodyBytes?: number;
   readonly takesWork?: boolean;
+  readonly leaseMs?: number;
 }
 
 export async function createInboundRig(options: InboundRigOptions = {}): Promise<InboundRig> {
@@ -58,6 +59,7 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
     handlers,
     nodeName: 'test node',
     takesWork: options.takesWork ?? true,
+    ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
   });
   const events: EngineEvent[] = [];
   let watchers: (() => void)[] = [];

@@ -19,6 +19,7 @@ import { exerciseAddDelivery, exerciseDiscard, exerciseRedeliver } from './selec
 import { exerciseSetStatus } from './set-status.ts';
 import { exerciseSweep } from './sweep.ts';
 import { exerciseTakeOver } from './take-over.ts';
+import { exerciseTransact } from './transact.ts';
 
 /** Runs the whole suite against one adapter. */
 export function exerciseStore(name: string, harness: StoreHarness): void {
@@ -33,6 +34,7 @@ export function exerciseStore(name: string, harness: StoreHarness): void {
       exerciseLease(use);
       exerciseRecord(use);
       exerciseRecordHealth(use);
+      exerciseTransact(use, capabilities);
       exerciseRelease(use);
       exerciseSetStatus(use);
       exerciseSweep(use, capabilities);

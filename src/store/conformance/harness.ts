@@ -15,6 +15,8 @@ export interface StoreCapabilities {
   readonly durable?: boolean;
   /** One process at a time, proven by a lock: leases of a former process end when the store is opened again. */
   readonly soleProcess?: boolean;
+  /** Callers can write to the same database: `transact` is there. */
+  readonly transactional?: boolean;
 }
 
 export interface StoreHarness {

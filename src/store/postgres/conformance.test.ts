@@ -33,7 +33,7 @@ function useSchema(): Promise<TestSchema> {
 
 exerciseStore('PostgreSQL that refuses illegal transitions', {
   histories: 40,
-  capabilities: { durable: true },
+  capabilities: { durable: true, transactional: true },
   async open() {
     const schema = await useSchema();
     await schema.empty();

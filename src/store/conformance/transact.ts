@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { StoreCapabilities, Use } from './harness.ts';
+import { DELIVERED, LEASE_MS, only, T0 } from './scene.ts';
+
+/** For stores whose database callers share; the others have no such method, so that nobody counts on it. */
+export function exerciseTransact(use: Use, { transactional }: StoreCapabilities): void {
+  describe('transact', () => {
+    if (!transactional) {
+      it('is not there where nobody else can write to the database', () => {
+        expect(use().store.transact).toBeUndefined();
+      });
+      return;
+    }
+
+    /** A delivery that is leased, and a way to transact on it. */
+    async function leased() {
+      const scene = use();
+      const [id = ''] = await scene.publish({ to: [await scene.endpoint()] });
+      const item = scene.recordItem(await scene.claimOne(id), DELIVERED, { startedAt: T0 });
+      const { transact } = scene.store;
+      if (transact === undefined) throw new Error('this store has no transact');
+      return { scene, id, item, input: { epoch: scene.epoch, now: () => T0 + 50 }, transact };
+    }
+
+    it('PAY-06 records the delivery with the attempt, as record does', async () => {
+      const { scene, id, item, input, transact } = await leased();
+      expect(await transact(input, async () => item)).toMatchObject({ result: 'recorded' });
+      expect(await scene.delivery(id)).toMatchObject({ state: 'delivered', attempts: 1, updatedAt: T0 + 50 });
+      expect(await scene.attempts(id)).toEqual([item.attempt]);
+    });
+
+    it('lends a client that works, and takes it back at the end', async () => {
+      const { item, input, transact } = await leased();
+      let lent: Parameters<Parameters<typeof transact>[1]>[0] | undefined;
+      await transact(input, async (client) => {
+        lent = client;
+        expect((await client.query('SELECT $1::int AS n', [7])).rows).toEqual([{ n: 7 }]);
+        return item;
+      });
+      await expect(lent?.query('SELECT 1')).rejects.toThrow(/over/);
+    });
+
+    it('without an item changes nothing: the lease holds, and the delivery can be recorded afterwards', async () => {
+      const { scene, id, item, input, transact } = await leased();
+      expect(await transact(input, async () => undefined)).toMatchObject({ result: 'rolled_back' });
+      expect(await scene.delivery(id)).toMatchObject({ state: 'leased', attempts: 0 });
+      const { results } = await scene.store.record({ epoch: scene.epoch, now: T0, items: [item] });
+      expect(results).toEqual(['recorded']);
+    });
+
+    it('whose work throws changes nothing, and says what it threw', async () => {
+      const { scene, id, input, transact } = await leased();
+      await expect(transact(input, () => Promise.reject(new Error('of the work')))).rejects.toThrow('of the work');
+      expect(await scene.delivery(id)).toMatchObject({ state: 'leased', attempts: 0 });
+    });
+
+    it('BUD-07 a lost lease changes nothing, and says so', async () => {
+      const { scene, id, item, input, transact } = await leased();
+      const heir = await scene.join(T0 + LEASE_MS);
+      only(await scene.takeOver(heir, T0 + LEASE_MS), id);
+      const before = await scene.delivery(id);
+      expect(await transact(input, async () => item)).toMatchObject({ result: 'lease_lost' });
+      expect(await scene.delivery(id)).toEqual(before);
+      expect(await scene.attempts(id)).toEqual([]);
+    });
+
+    it('ALL-02 a second one for the same attempt has lost its lease to the first', async () => {
+      const { scene, id, item, input, transact } = await leased();
+      await transact(input, async () => item);
+      expect(await transact(input, async () => item)).toMatchObject({ result: 'lease_lost' });
+      expect(await scene.attempts(id)).toHaveLength(1);
+    });
+  });
+}
