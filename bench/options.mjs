@@ -1,15 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** All but the last, which fills a database for many minutes, run when none is named. */
-const PARTS = ['throughput', 'receive', 'latency', 'neighbour', 'backlog', 'postgres', 'pg-backlog'];
-const DEFAULT_PARTS = PARTS.slice(0, -1);
+/** Those that take many minutes run only when they are named. */
+const LONG_PARTS = ['pg-backlog', 'scaling'];
+const PARTS = ['throughput', 'receive', 'latency', 'neighbour', 'backlog', 'postgres', ...LONG_PARTS];
+const DEFAULT_PARTS = PARTS.filter((part) => !LONG_PARTS.includes(part));
 
 const HELP = `npm run bench -- [options]
 
   --only <parts>     ${PARTS.join(', ')}:
-                     one, or several separated by commas (default: all but pg-backlog)
-  --rounds <n>       rounds of throughput, receive, postgres, latency and neighbour; medians are shown (default: 3)
+                     one, or several separated by commas (default: all but ${LONG_PARTS.join(' and ')})
+  --rounds <n>       rounds of throughput, receive, postgres, scaling, latency and neighbour; medians are shown (default: 3)
   --events <n>       deliveries per contestant and round (default: 20000)
   --seconds <n>      length of one latency or neighbour measurement (default: 10)
   --pending <n>      pending deliveries of backlog (default: 1000000) and pg-backlog (default: 5000000)

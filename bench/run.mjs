@@ -10,12 +10,13 @@ import { neighbour } from './parts/neighbour.mjs';
 import { pgBacklog } from './parts/pg-backlog.mjs';
 import { postgres } from './parts/postgres.mjs';
 import { receive } from './parts/receive.mjs';
+import { scaling } from './parts/scaling.mjs';
 import { throughput } from './parts/throughput.mjs';
 import { Processes } from './processes.mjs';
 import { verdicts } from './report.mjs';
 import { hasPostgres, hasRedis } from './servers.mjs';
 
-const PARTS = { throughput, receive, latency, neighbour, backlog, postgres, 'pg-backlog': pgBacklog };
+const PARTS = { throughput, receive, latency, neighbour, backlog, postgres, 'pg-backlog': pgBacklog, scaling };
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 
 function say(line) {
