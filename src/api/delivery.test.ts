@@ -25,6 +25,8 @@ describe('deliveries', () => {
         nextAttempt: null,
         deadCause: 'exhausted',
         deadAt: expect.stringMatching(/Z$/),
+        fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
+        lastError: 'HTTP 500: no',
         createdAt: expect.stringMatching(/Z$/),
         updatedAt: expect.stringMatching(/Z$/),
       },

@@ -124,9 +124,9 @@ describe('posthorn serve', { timeout: 120_000 }, () => {
     expect(await locked.ended).toEqual({ code: 1, signal: null });
     expect(locked.err).toMatch(/^posthorn: .*posthorn\.db is in use by another Posthorn.*\n$/);
 
-    await using wrong = serve({ POSTHORN_STORE: 'postgres://localhost/x' });
+    await using wrong = serve({ POSTHORN_STORE: 'mysql://localhost/x' });
     expect(await wrong.ended).toEqual({ code: 2, signal: null });
-    expect(wrong.err).toMatch(/^posthorn: .*POSTHORN_STORE="postgres:\/\/localhost\/x".*sqlite: only.*\n$/);
+    expect(wrong.err).toMatch(/^posthorn: .*POSTHORN_STORE="mysql:\/\/localhost\/x".*sqlite: and postgres: only.*\n$/);
   });
 
   it('BUD-06 a budget below zero stops the start', async () => {

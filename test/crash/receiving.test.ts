@@ -21,7 +21,7 @@ import { randomFrom } from './seeded-random.ts';
 import { freePort } from './server-process.ts';
 import { type StripeSender, startSending } from './stripe-sender.ts';
 
-const KILLS = Math.ceil(Number(process.env.POSTHORN_TEST_KILLS ?? 50) / 2);
+const KILLS = Math.ceil(Number(process.env.POSTHORN_TEST_KILLS ?? 20) / 2);
 const SEED = Number(process.env.POSTHORN_TEST_SEED ?? Date.now() % 1_000_000);
 const SECRET = 'whsec_of_the_kill_rig';
 const SENDERS = 8;
