@@ -49,6 +49,7 @@ describe('posthorn listen', { timeout: 120_000 }, () => {
       env: { PATH: process.env.PATH, TERM: 'xterm', ...env },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
+    const exited = once(child, 'exit');
     let out = '';
     child.stdout.on('data', (text) => {
       out += text;
@@ -66,7 +67,7 @@ describe('posthorn listen', { timeout: 120_000 }, () => {
     await printed(/ended 0[\s\S]* icanon/);
     expect(out).not.toContain('-icanon');
     child.stdin.end();
-    await once(child, 'exit');
+    await exited;
     await app.close();
   });
 
