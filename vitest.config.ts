@@ -8,6 +8,8 @@ export default defineConfig({
     pool: 'forks',
     // Half of the time a test waits: for a commit, a process, a timer. One worker a core, not one fewer, uses it.
     maxWorkers: availableParallelism(),
+    // Real servers, processes and clocks on a shared machine: what fails twice in a row is broken.
+    retry: 1,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

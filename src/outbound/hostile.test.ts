@@ -14,6 +14,7 @@ import {
 } from './hostile/raw-server.ts';
 
 const DEADLINE_MS = 200;
+const PATIENT_MS = 5000;
 const CAP_BYTES = 1024;
 
 const sender = loopbackSender({ responseCapBytes: CAP_BYTES });
@@ -223,8 +224,10 @@ describe('hostile endpoints', () => {
       await using hostile = await rawServer(onSocket);
       await using healthy = await rawServer(replies(ok()));
       const startedAt = performance.now();
-      const outcome = await sender.send(post(hostile.url, { totalTimeoutMs: DEADLINE_MS }));
-      expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + 500);
+      // Who answers has the time that a busy machine takes for it; who does not is waited for no longer than needed.
+      const totalTimeoutMs = Array.isArray(expected) ? DEADLINE_MS : PATIENT_MS;
+      const outcome = await sender.send(post(hostile.url, { totalTimeoutMs }));
+      expect(performance.now() - startedAt).toBeLessThan(totalTimeoutMs + 500);
       expectOutcome(outcome, expected);
       expect(hostile.connections()).toBe(1);
       await expect(sender.send(post(healthy.url))).resolves.toMatchObject({
