@@ -1,9 +1,9 @@
+import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { ClaimInput, ClaimOutput } from '../store.ts';
 import { type Db, statement, type Tx } from './driver.ts';
 import { inState } from './in-state.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
-import { type ClaimedRow, toClaimed } from './rows.ts';
 
 /** A handler's lane is for the nodes that have the function; the others pass it by, however long it has been due. */
 function mine(handlers: string): string {

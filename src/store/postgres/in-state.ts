@@ -1,7 +1,7 @@
 /**
  * Conditions on rows that are found by their id. PostgreSQL does not see through them to the partial indexes, and must
  * not: from the few rows that were in this state when it last counted, it would read all of them for every id.
- * Measured: 2.5 s for a batch of 1,000 instead of 30 ms.
+ * Measured on 2026-11-16: 2.5 s for one batch of 1,000 records.
  */
 import type { DeliveryState } from '../../model/index.ts';
 

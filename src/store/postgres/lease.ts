@@ -1,9 +1,9 @@
+import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { LeaseOutput } from '../store.ts';
 import { type Db, statement } from './driver.ts';
 import { inState } from './in-state.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
-import { type ClaimedRow, toClaimed } from './rows.ts';
 
 // The lane's row is left as it is: whoever looks at it next finds its true due time.
 const LEASE = statement(

@@ -1,9 +1,10 @@
 /** getMessage, listMessages, getDelivery, listDeliveries, getAttempt, listAttempts, counts. */
 import type { Attempt, Delivery, Message } from '../../model/index.ts';
+import { type DeliveryRow, toDelivery } from '../rows.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
 import { type Db, statement } from './driver.ts';
 import { attemptFilter, deliveryFilter, limitOf, messageFilter, page } from './filters.ts';
-import { type AttemptRow, type DeliveryRow, type MessageRow, toAttempt, toDelivery, toMessage } from './rows.ts';
+import { type AttemptRow, type MessageRow, toAttempt, toMessage } from './rows.ts';
 
 const MESSAGE = statement('get_message', 'SELECT * FROM messages WHERE id = $2 AND application_id = $1');
 const MESSAGE_BY_EVENT_ID = statement(

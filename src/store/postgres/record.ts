@@ -1,11 +1,11 @@
 import type { Decision, EndpointHealth } from '../../model/index.ts';
 import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
+import { type HealthRow, toHealth } from '../rows.ts';
 import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { leasedTo } from './in-state.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
-import { type HealthRow, toHealth } from './rows.ts';
 import { type HealthChange, writeHealth } from './set-status.ts';
 
 // Only endpoints that this batch can change are locked: those with a failure in it ($2), and those that a success

@@ -1,5 +1,6 @@
 /** insert, get, list, update, remove: the records that the API manages, one table each, all of one shape. */
 import { HEALTHY } from '../../model/index.ts';
+import { type HealthRow, toHealth } from '../rows.ts';
 import type { GetInput, InsertInput, ListInput, Page, RecordKind, RecordTypes, Stored, UpdateInput } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { leavesEmpty, sqlState } from './explain.ts';
@@ -7,7 +8,6 @@ import { page, Where } from './filters.ts';
 import { exclude } from './locks.ts';
 import { tell } from './news.ts';
 import { remember } from './remembered.ts';
-import { type HealthRow, toHealth } from './rows.ts';
 import { CHANGE_FANOUT, changeFanout } from './set-status.ts';
 
 interface RecordTable<K extends RecordKind> {

@@ -1,9 +1,9 @@
 import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
+import { type HealthRow, toHealth } from '../rows.ts';
 import type { SetStatusInput } from '../store.ts';
 import { type Db, statement, type Tx } from './driver.ts';
 import { exclude } from './locks.ts';
 import { tell } from './news.ts';
-import { type HealthRow, toHealth } from './rows.ts';
 
 /** Whoever moves deliveries by their endpoint's status shares these rows: the status cannot change under it. */
 export const LOCK_ENDPOINTS_OF = statement(

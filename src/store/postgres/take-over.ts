@@ -1,8 +1,8 @@
+import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { ClaimedDelivery } from '../store.ts';
 import { type Db, statement, type Tx } from './driver.ts';
 import { exclude, share } from './locks.ts';
 import { forgetNode, isAlive } from './nodes.ts';
-import { type ClaimedRow, toClaimed } from './rows.ts';
 
 const EXPIRED_NODES = statement(
   'expired_nodes',

@@ -1,8 +1,8 @@
+import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { ClaimedDelivery, ClaimInput, ClaimOutput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { closeLane, nextDueAt, setLane } from './lanes.ts';
 import { isAlive } from './nodes.ts';
-import { type ClaimedRow, toClaimed } from './rows.ts';
 
 const FREE_LANES = 'FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL';
 const IS_OPEN = "SELECT 1 AS open FROM endpoints WHERE id = ? AND status = 'active'";

@@ -1,7 +1,7 @@
+import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { ClaimedDelivery, LeaseOutput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { isAlive } from './nodes.ts';
-import { type ClaimedRow, toClaimed } from './rows.ts';
 
 // The lane's row is left as it is: whoever looks at it next finds its true due time.
 const LEASE = `

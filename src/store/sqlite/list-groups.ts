@@ -2,9 +2,10 @@
  * Groups of dead letters, found by jumping from one range of deliveries_dead_groups to the next: what is read is the
  * groups looked at and at most `most` entries of each, never all that is dead.
  */
+
+import { type DeliveryRow, toDelivery } from '../rows.ts';
 import type { DeadLetterGroup, GroupInput, GroupKey, GroupPage } from '../store.ts';
 import type { Db, SqlValue } from './driver.ts';
-import { type DeliveryRow, toDelivery } from './rows.ts';
 
 const KEY = 'application_id, event_type, fingerprint';
 // Named, because without statistics SQLite may take the index by application and read all that was ever delivered.

@@ -1,9 +1,10 @@
 /** getMessage, listMessages, getDelivery, listDeliveries, getAttempt, listAttempts, counts. */
 import type { Attempt, Delivery, Message } from '../../model/index.ts';
+import { type DeliveryRow, toDelivery } from '../rows.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { attemptFilter, deliveryFilter, messageFilter, page } from './filters.ts';
-import { type AttemptRow, type DeliveryRow, type MessageRow, toAttempt, toDelivery, toMessage } from './rows.ts';
+import { type AttemptRow, type MessageRow, toAttempt, toMessage } from './rows.ts';
 
 const MESSAGE = 'SELECT * FROM messages WHERE application_id = ? AND id = ?';
 const MESSAGE_BY_EVENT_ID = 'SELECT * FROM messages WHERE application_id = ? AND event_id = ?';

@@ -1,11 +1,11 @@
 /** insert, get, list, update, remove: the records that the API manages, one table each, all of one shape. */
 import { HEALTHY } from '../../model/index.ts';
+import { type HealthRow, toHealth } from '../rows.ts';
 import type { GetInput, InsertInput, ListInput, Page, RecordKind, RecordTypes, Stored, UpdateInput } from '../store.ts';
 import type { Db, SqlValue } from './driver.ts';
 import { page, Where } from './filters.ts';
 import { changeFanout, fanoutRevision, isOwner } from './owners.ts';
 import { recall, remember } from './remembered.ts';
-import { type HealthRow, toHealth } from './rows.ts';
 
 interface RecordTable<K extends RecordKind> {
   readonly table: string;

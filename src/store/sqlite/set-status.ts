@@ -1,9 +1,9 @@
 import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
+import { type HealthRow, toHealth } from '../rows.ts';
 import type { SetStatusInput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { nextDueAt } from './lanes.ts';
 import { changeFanout } from './owners.ts';
-import { type HealthRow, toHealth } from './rows.ts';
 
 const READ = 'SELECT status, reason, failure_count, last_success_at, last_failure_at FROM endpoints WHERE id = ?';
 const WRITE = `

@@ -1,7 +1,7 @@
+import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { ClaimedDelivery } from '../store.ts';
 import type { Db } from './driver.ts';
 import { forgetNode, isAlive } from './nodes.ts';
-import { type ClaimedRow, toClaimed } from './rows.ts';
 
 const EXPIRED_NODES = 'SELECT epoch FROM nodes WHERE expires_at <= ? AND epoch <> ? ORDER BY epoch';
 // An expired node is fenced for good the moment somebody takes over from it.
