@@ -6,7 +6,7 @@ import { decode } from './encoded.ts';
 import { header, withHeaders } from './header.ts';
 import { hmacKeys, isHmac, signHmac } from './hmac.ts';
 import { inboundEvent } from './inbound-event.ts';
-import { at, objectBody, viewOf } from './json-body.ts';
+import { parseObject, textAt, viewOf } from './json-body.ts';
 import type { InboundRequest } from './provider.ts';
 import { isOneOf, textDigest } from './same-text.ts';
 import { all } from './settings.ts';
@@ -14,13 +14,17 @@ import { portVariants } from './twilio-url.ts';
 import { refused, VERIFIED } from './verdict.ts';
 
 const SIGNATURE = 'x-twilio-signature';
+/** New for each event and the same on its retries; not signed. */
+const TOKEN = 'i-twilio-idempotency-token';
+const UNTYPED = 'webhook';
+const LONGEST_WORD = 200;
 /** Twilio's own requests have some dozens; sorting a stranger's million must not be possible. */
 const MOST_FIELDS = 1000;
 
 export const twilio = defineProvider({
   name: 'twilio',
   title: 'Twilio',
-  doc: 'X-Twilio-Signature: HMAC-SHA1 over the URL and the sorted form fields, or over a URL that holds the hash of the body',
+  doc: 'X-Twilio-Signature: HMAC-SHA1 over the URL and the sorted form fields, or over a URL that holds the hash of the body; the id comes in a header that is not signed',
   settings: {
     authToken: { doc: 'the auth token of the account, on the console', required: true, secret: true, list: true },
     url: { doc: 'the URL exactly as Twilio has it, when a proxy changes what arrives here' },
@@ -52,17 +56,8 @@ export const twilio = defineProvider({
     return withHeaders({ ...request, url }, { [SIGNATURE]: signature });
   },
   eventOf(request) {
-    if (!isForm(request)) {
-      const body = objectBody(request);
-      return inboundEvent({
-        id: at(body, 'Sid') ?? at(body, 'sid'),
-        type: at(body, 'EventType') ?? at(body, 'type') ?? 'event',
-      });
-    }
-    const form = new URLSearchParams(viewOf(request.body).toString());
-    const [kind, sid, status] = kindOf(form);
-    // One call or message has several statuses, each an event of its own.
-    return inboundEvent({ id: sid === null ? undefined : `${sid}.${status}`, type: `${kind}.${status}` });
+    // A sid names a call or a message, not what happened to it: one call posts several forms with the same sid and status.
+    return inboundEvent({ id: header(request, TOKEN), type: typeOf(request) });
   },
   samples: {
     'message.delivered': ({ token }) =>
@@ -130,11 +125,25 @@ function withBodyHash(request: InboundRequest): string {
   return `${request.url}${request.url.includes('?') ? '&' : '?'}bodySHA256=${hash}`;
 }
 
-function kindOf(fields: URLSearchParams): readonly [kind: string, sid: string | null, status: string] {
-  const message = fields.get('MessageSid') ?? fields.get('SmsSid');
-  if (message !== null)
-    return ['message', message, fields.get('MessageStatus') ?? fields.get('SmsStatus') ?? 'received'];
-  const call = fields.get('CallSid');
-  if (call !== null) return ['call', call, fields.get('CallStatus') ?? 'received'];
-  throw invalid(['body'], 'has neither MessageSid nor CallSid, one of which Twilio sends');
+/** Twilio has more kinds of requests than can be listed here: those that nothing is known of are still events. */
+function typeOf(request: InboundRequest): string {
+  if (!isForm(request)) {
+    const body = parseObject(request.body);
+    return named(textAt(body, 'EventType') ?? textAt(body, 'type')) ?? UNTYPED;
+  }
+  const fields = new URLSearchParams(viewOf(request.body).toString());
+  const field = (name: string) => named(fields.get(name));
+  const eventType = field('EventType');
+  if (eventType !== undefined) return eventType;
+  const [recording, call, message] = [field('RecordingStatus'), field('CallStatus'), field('MessageStatus')];
+  if (field('RecordingSid') !== undefined && recording !== undefined) return `recording.${recording}`;
+  if (field('MessageSid') !== undefined || field('SmsSid') !== undefined) {
+    return `message.${message ?? field('SmsStatus') ?? 'received'}`;
+  }
+  if (field('CallSid') !== undefined) return `call.${call ?? 'received'}`;
+  return UNTYPED;
+}
+
+function named(text: string | null | undefined): string | undefined {
+  return typeof text === 'string' && text !== '' && text.length <= LONGEST_WORD ? text : undefined;
 }

@@ -1,0 +1,62 @@
+/** What makes two requests one event, and what must not. */
+import { describe, expect, it } from 'vitest';
+import { createSigner } from '../../signing/index.ts';
+import type { InboundRequest, ProviderSettings } from './provider.ts';
+import { findProvider } from './registry.ts';
+import { NOW, portsWith } from './testing/provider-cases.ts';
+
+const URL_CALLED = 'https://example.com/in';
+
+function request(body: object | string, headers: Record<string, string> = {}): InboundRequest {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { method: 'POST', url: URL_CALLED, headers, body: Buffer.from(text) };
+}
+
+function verified(name: string, settings: ProviderSettings, signed: InboundRequest) {
+  const prepared = findProvider(name).prepare(settings);
+  expect(prepared.verify(signed, portsWith('', []))).toEqual({ kind: 'verified' });
+  return prepared.eventOf(signed);
+}
+
+function eventOf(name: string, settings: ProviderSettings, unsigned: InboundRequest) {
+  return verified(name, settings, findProvider(name).sign(unsigned, settings, NOW));
+}
+
+describe('twilio', () => {
+  const settings = { authToken: 'a'.repeat(32) };
+  const form = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    eventOf(
+      'twilio',
+      settings,
+      request(new URLSearchParams(fields).toString(), {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers,
+      }),
+    );
+
+  it('several posts about one call are several events: the idempotency token names each, else its bytes do', () => {
+    const [gathered, again] = ['1', '2'].map((Digits) => form({ CallSid: 'CA1', CallStatus: 'in-progress', Digits }));
+    expect([gathered?.id, again?.id]).toEqual([undefined, undefined]);
+    const named = form({ CallSid: 'CA1', CallStatus: 'ringing' }, { 'i-twilio-idempotency-token': 'token-1' });
+    expect(named).toEqual({ id: 'token-1', type: 'call.ringing' });
+  });
+
+  it.each([
+    [{ CallSid: 'CA1', RecordingSid: 'RE1', RecordingStatus: 'in-progress' }, 'recording.in-progress'],
+    [{ CallSid: 'CA1', RecordingSid: 'RE1', RecordingStatus: 'completed' }, 'recording.completed'],
+    [{ CallSid: 'CA1', CallStatus: 'ringing' }, 'call.ringing'],
+    [{ CallSid: 'CA1' }, 'call.received'],
+    [{ MessageSid: 'SM1', MessageStatus: 'sent' }, 'message.sent'],
+    [{ EventType: 'onMessageUpdated', MessageSid: 'IM1', ConversationSid: 'CH1' }, 'onMessageUpdated'],
+    [{ FaxSid: 'FX1', FaxStatus: 'delivered' }, 'webhook'],
+    [{ EventType: '', Level: 'ERROR', Sid: 'NO1' }, 'webhook'],
+  ])('a form with %j is an event of type %s, and none is refused', (fields, type) => {
+    expect(form(fields)).toEqual({ type });
+  });
+
+  it('JSON of any kind is an event', () => {
+    const json = (body: object) => eventOf('twilio', settings, request(body));
+    expect(json({ Sid: 'EV1', EventType: 'participant-connected' })).toEqual({ type: 'participant-connected' });
+    expect(json([{ type: 'com.twilio.messaging.message.sent', id: '1' }])).toEqual({ type: 'webhook' });
+  });
+});
