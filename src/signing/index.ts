@@ -11,6 +11,6 @@ export { liveSecrets, nextExpiry, type RotateOptions, rotate } from './rotation.
 export { generateSecret, parseSecret, publicKey, type Secret, type SecretKind, secretForReceiver } from './secret.ts';
 export { createSecretBox, type SecretBox } from './secret-box.ts';
 export { type SignedAttempt, signatureHeaders } from './signature-headers.ts';
-export type { HeaderSource } from './signed-headers.ts';
+export { type HeaderSource, readSignedHeaders } from './signed-headers.ts';
 export { createSigner, type Signer } from './signer.ts';
 export { createVerifier, type Rejection, type Verified, type Verifier, type VerifyOptions, verify } from './verify.ts';

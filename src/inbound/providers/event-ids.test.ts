@@ -60,3 +60,31 @@ describe('twilio', () => {
     expect(json([{ type: 'com.twilio.messaging.message.sent', id: '1' }])).toEqual({ type: 'webhook' });
   });
 });
+
+describe.each([
+  ['standard-webhooks', 'secret', { type: 'user.created' }],
+  ['gitlab', 'signingToken', { object_kind: 'push' }],
+] as const)('%s', (name, setting, body) => {
+  const secret = `whsec_${Buffer.alloc(32, 'k').toString('base64')}`;
+  const settings = { [setting]: secret };
+  const timestampS = NOW / 1000;
+  const unsigned = request(body);
+  const trio = (family: 'svix' | 'webhook') => ({
+    [`${family}-id`]: 'msg_1',
+    [`${family}-timestamp`]: String(timestampS),
+    [`${family}-signature`]: createSigner([secret]).sign('msg_1', timestampS, unsigned.body),
+  });
+
+  it('the id is the one that was signed: a header beside it does not make a captured request a new event', () => {
+    for (const added of [
+      { 'webhook-id': 'msg_forged' },
+      { 'webhook-id': 'msg_forged', 'webhook-timestamp': String(timestampS) },
+      { 'idempotency-key': 'forged' },
+    ]) {
+      const event = verified(name, settings, { ...unsigned, headers: { ...trio('svix'), ...added } });
+      expect(event.id).toBe('msg_1');
+    }
+    const both = { ...trio('webhook'), 'svix-id': 'msg_forged', 'idempotency-key': 'forged' };
+    expect(verified(name, settings, { ...unsigned, headers: both }).id).toBe('msg_1');
+  });
+});

@@ -1,5 +1,5 @@
 import { invalid } from '../../errors.ts';
-import { createSigner, createVerifier } from '../../signing/index.ts';
+import { createSigner, createVerifier, readSignedHeaders } from '../../signing/index.ts';
 import { defineProvider } from './define-provider.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { header, withHeaders } from './header.ts';
@@ -59,11 +59,14 @@ export const gitlab = defineProvider({
       'webhook-signature': createSigner(signing).sign(id, timestampS, request.body),
     });
   },
-  eventOf(request) {
+  eventOf(request, settings) {
     const body = objectBody(request);
+    const isSigned = all(settings, 'signingToken').length > 0;
     return inboundEvent({
-      // The signed one first: it is GitLab's Idempotency-Key, which nobody signs.
-      id: header(request, 'webhook-id') ?? header(request, 'idempotency-key') ?? header(request, 'x-gitlab-event-uuid'),
+      // Where requests are signed, the id is the one that was verified: any other could be changed to pass as new.
+      id: isSigned
+        ? readSignedHeaders(request.headers)?.messageId
+        : (header(request, 'idempotency-key') ?? header(request, 'x-gitlab-event-uuid')),
       type: body.object_kind ?? body.event_name,
     });
   },

@@ -1,4 +1,4 @@
-import { createSigner, createVerifier } from '../../signing/index.ts';
+import { createSigner, createVerifier, readSignedHeaders } from '../../signing/index.ts';
 import { defineProvider } from './define-provider.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { header, withHeaders } from './header.ts';
@@ -46,7 +46,8 @@ export const standardWebhooks = defineProvider({
   eventOf(request) {
     const body = objectBody(request);
     return inboundEvent({
-      id: header(request, 'webhook-id') ?? header(request, 'svix-id'),
+      // Of the headers that were verified: another id beside them would make one signed request many events.
+      id: readSignedHeaders(request.headers)?.messageId,
       // The specification asks for `type`; Svix leaves the body to its users, who often write event_type.
       type: body.type ?? body.event_type ?? body.eventType,
       createdAt: parseTimestamp(textAt(body, 'timestamp') ?? '', 'iso'),
