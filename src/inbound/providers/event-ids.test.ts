@@ -88,3 +88,18 @@ describe.each([
     expect(verified(name, settings, { ...unsigned, headers: both }).id).toBe('msg_1');
   });
 });
+
+describe('meta', () => {
+  const change = (id: string) => ({ field: 'messages', value: { messages: [{ id }] } });
+  const of = (...entry: object[]) =>
+    eventOf('meta', { appSecret: 's1' }, request({ object: 'whatsapp_business_account', entry })).id;
+
+  it('the id of one message stands for a request only where it is all that the request holds', () => {
+    expect(of({ changes: [change('wamid.1')] })).toBe('wamid.1');
+    expect(of({ changes: [change('wamid.1'), change('wamid.2')] })).toBeUndefined();
+    expect(of({ changes: [change('wamid.1')] }, { changes: [change('wamid.2')] })).toBeUndefined();
+    const mixed = { messages: [{ id: 'wamid.1' }], statuses: [{ id: 'wamid.0', status: 'read' }] };
+    expect(of({ changes: [{ field: 'messages', value: mixed }] })).toBeUndefined();
+    expect(of({ changes: [{ field: 'messages', value: { statuses: [{ id: 'wamid.1' }] } }] })).toBeUndefined();
+  });
+});

@@ -2,7 +2,7 @@ import { defineProvider } from './define-provider.ts';
 import { DAY_MS } from './durations.ts';
 import { hmacScheme } from './hmac-scheme.ts';
 import { inboundEvent } from './inbound-event.ts';
-import { at, objectBody } from './json-body.ts';
+import { at, type Json, objectBody, textAt } from './json-body.ts';
 import type { InboundRequest, Verdict } from './provider.ts';
 import { isOneOf, textDigest } from './same-text.ts';
 import { all } from './settings.ts';
@@ -38,7 +38,7 @@ export const meta = defineProvider({
     const change = at(body, 'entry', 0, 'changes', 0);
     const field = at(change, 'field') ?? (at(body, 'entry', 0, 'messaging') === undefined ? undefined : 'messages');
     const type = typeof field === 'string' ? `${String(body.object)}.${field}` : body.object;
-    return inboundEvent({ id: messageId(at(change, 'value')), type });
+    return inboundEvent({ id: idOf(body), type });
   },
   samples: {
     'whatsapp_business_account.messages': ({ token, now }) => ({
@@ -94,12 +94,20 @@ function challenge(request: InboundRequest, tokens: readonly Buffer[]): Verdict 
   return /^[\w-]{1,256}$/.test(text) ? textAnswer(text) : refused('hub.challenge is not a short word');
 }
 
-/** WhatsApp's messages and their statuses have ids; a batch of several, and other objects, have none. */
-function messageId(value: unknown): string | undefined {
+/**
+ * WhatsApp's messages and their statuses have ids; other objects have none. Meta puts up to 1000 changes in a request: the
+ * id of one of them must not stand for the rest, so that a batch is known by its bytes.
+ */
+function idOf(body: Json): string | undefined {
+  const value = at(only(at(only(body.entry), 'changes')), 'value');
   const [messages, statuses] = [at(value, 'messages'), at(value, 'statuses')];
-  const [ids, states] = [Array.isArray(messages) ? messages : [], Array.isArray(statuses) ? statuses : []];
-  if (ids.length + states.length !== 1) return undefined;
-  const [id, status] = [at(ids[0] ?? states[0], 'id'), at(states[0], 'status')];
-  if (typeof id !== 'string') return undefined;
-  return typeof status === 'string' ? `${id}.${status}` : id;
+  const item = messages === undefined ? only(statuses) : statuses === undefined ? only(messages) : undefined;
+  const id = textAt(item, 'id');
+  if (id === undefined || messages !== undefined) return id;
+  const status = textAt(item, 'status');
+  return status === undefined ? undefined : `${id}.${status}`;
+}
+
+function only(list: unknown): unknown {
+  return Array.isArray(list) && list.length === 1 ? list[0] : undefined;
 }
