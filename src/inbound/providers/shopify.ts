@@ -3,6 +3,7 @@ import { DAY_MS } from './durations.ts';
 import { header } from './header.ts';
 import { hmacScheme } from './hmac-scheme.ts';
 import { inboundEvent } from './inbound-event.ts';
+import type { InboundRequest } from './provider.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 export const shopify = defineProvider({
@@ -22,8 +23,7 @@ export const shopify = defineProvider({
   }),
   eventOf: (request) =>
     inboundEvent({
-      // Two subscriptions to one topic share the event id and are told apart by nothing: they are one event.
-      id: header(request, 'x-shopify-event-id') ?? header(request, 'x-shopify-webhook-id'),
+      id: idOf(request),
       type: header(request, 'x-shopify-topic'),
       createdAt: parseTimestamp(header(request, 'x-shopify-triggered-at') ?? '', 'iso'),
     }),
@@ -59,3 +59,12 @@ export const shopify = defineProvider({
     }),
   },
 });
+
+/**
+ * One action of a merchant has one event id for all the topics that it touches. Two subscriptions to one topic are told
+ * apart by nothing: they are one event.
+ */
+function idOf(request: InboundRequest): string | undefined {
+  const id = header(request, 'x-shopify-event-id');
+  return id === undefined ? header(request, 'x-shopify-webhook-id') : `${id}.${header(request, 'x-shopify-topic')}`;
+}
