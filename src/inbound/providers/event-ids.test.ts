@@ -103,3 +103,26 @@ describe('meta', () => {
     expect(of({ changes: [{ field: 'messages', value: { statuses: [{ id: 'wamid.1' }] } }] })).toBeUndefined();
   });
 });
+
+describe('standard-webhooks', () => {
+  const settings = { secret: `whsec_${Buffer.alloc(32, 'k').toString('base64')}` };
+
+  it.each([
+    [{ event: 'prediction.completed' }, 'prediction.completed'],
+    [{ event: { id: 1 }, type: '' }, 'webhook'],
+    [{ id: 'p1', status: 'succeeded', output: [] }, 'webhook'],
+    [['anything'], 'webhook'],
+    ['no JSON at all', 'webhook'],
+  ])('a signed body %j is an event of type %s: what says no type is not refused', (body, type) => {
+    expect(eventOf('svix', settings, request(body))).toMatchObject({ id: 'msg_sample', type });
+  });
+});
+
+describe('shopify', () => {
+  it('one event id in two topics is two events', () => {
+    const of = (topic: string) =>
+      eventOf('shopify', { clientSecret: 's1' }, request({}, { 'x-shopify-topic': topic, 'x-shopify-event-id': 'e1' }));
+    expect(of('orders/create')).toEqual({ id: 'e1.orders/create', type: 'orders.create' });
+    expect(of('orders/paid').id).not.toBe(of('orders/create').id);
+  });
+});

@@ -3,7 +3,7 @@ import { defineProvider } from './define-provider.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { header, withHeaders } from './header.ts';
 import { inboundEvent } from './inbound-event.ts';
-import { objectBody, textAt } from './json-body.ts';
+import { type Json, parseObject, textAt } from './json-body.ts';
 import { all } from './settings.ts';
 import { parseTimestamp } from './timestamp.ts';
 import { refused, VERIFIED } from './verdict.ts';
@@ -44,12 +44,11 @@ export const standardWebhooks = defineProvider({
     });
   },
   eventOf(request) {
-    const body = objectBody(request);
+    const body = parseObject(request.body);
     return inboundEvent({
       // Of the headers that were verified: another id beside them would make one signed request many events.
       id: readSignedHeaders(request.headers)?.messageId,
-      // The specification asks for `type`; Svix leaves the body to its users, who often write event_type.
-      type: body.type ?? body.event_type ?? body.eventType,
+      type: typeOf(body),
       createdAt: parseTimestamp(textAt(body, 'timestamp') ?? '', 'iso'),
     });
   },
@@ -72,3 +71,9 @@ export const standardWebhooks = defineProvider({
     }),
   },
 });
+
+/** The specification asks for `type`; Svix leaves the body to its users, and what they signed is theirs whatever it says. */
+function typeOf(body: Json | undefined): string {
+  const named = ['type', 'event_type', 'eventType', 'event'].map((name) => textAt(body, name));
+  return named.find((text) => text !== undefined && text !== '') ?? 'webhook';
+}
