@@ -34,6 +34,7 @@ import {
   type DeclaredSource,
   declareSource,
   type EventMap,
+  LONGEST_DEDUPE_MS,
   type Receiver,
   SILENT,
   type SourceOptions,
@@ -131,6 +132,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
     leaseMs: config.leaseMs,
     ...retentionOf(config),
+    eventIdsForMs: LONGEST_DEDUPE_MS,
     duties: cleaner === undefined ? [] : [cleaner],
   });
   if (logger !== undefined) engine.on((event) => logEvent(logger, event));

@@ -48,6 +48,8 @@ export interface EngineOptions {
   readonly leaseMs?: number;
   /** How long finished messages are kept; for ever without it. */
   readonly retentionMs?: number;
+  /** How long the ids of received events are known at least, whatever becomes of their messages. */
+  readonly eventIdsForMs?: number;
   /** What one node does for all, beside the upkeep of the store. */
   readonly duties?: readonly LeaderDuty[];
 }

@@ -11,9 +11,10 @@ export interface UpkeepOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly retentionMs?: number | undefined;
+  readonly eventIdsForMs?: number | undefined;
 }
 
-export function upkeepDuties({ store, clock, retentionMs }: UpkeepOptions): LeaderDuty[] {
+export function upkeepDuties({ store, clock, retentionMs, eventIdsForMs }: UpkeepOptions): LeaderDuty[] {
   return [
     {
       name: 'forgetting expired idempotency keys',
@@ -28,11 +29,14 @@ export function upkeepDuties({ store, clock, retentionMs }: UpkeepOptions): Lead
       name: 'the upkeep of the store (old messages, partitions)',
       everyMs: MAINTAIN_EVERY_MS,
       async run(signal) {
-        const retention = retentionMs === undefined ? {} : { retentionMs };
+        const keep = {
+          ...(retentionMs === undefined ? {} : { retentionMs }),
+          ...(eventIdsForMs === undefined ? {} : { eventIdsForMs }),
+        };
         let after: number | undefined;
         do {
           const from = after === undefined ? {} : { after };
-          ({ next: after } = await store.maintain({ now: clock.now(), ...retention, ...from }));
+          ({ next: after } = await store.maintain({ now: clock.now(), ...keep, ...from }));
         } while (after !== undefined && !signal.aborted);
       },
     },

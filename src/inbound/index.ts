@@ -17,5 +17,6 @@ export {
   type SourceOptions,
 } from './library/declared-source.ts';
 export { receivingRoute } from './library/receivers.ts';
+export { LONGEST_DEDUPE_MS } from './providers/index.ts';
 export { createReceiver, type Receiver } from './receive.ts';
 export { type CertificateOptions, createVerifyPorts } from './verify-ports.ts';

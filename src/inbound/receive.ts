@@ -104,7 +104,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           logger.info({ ...about, messageId: published.messageId }, 'webhook skipped: it was received before');
         else {
           const { messageId } = published;
-          logger.warn({ ...about, messageId }, 'webhook received again with another body; the first one is kept');
+          logger.warn(
+            { ...about, messageId },
+            'webhook received again with another body, or after its message was removed; what was kept stays as it is',
+          );
         }
     }
   }

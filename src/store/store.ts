@@ -99,8 +99,9 @@ export interface Store {
   forget(input: { now: number; limit: number }): Promise<{ forgotten: number }>;
   /**
    * What the store needs done now and then, by one node: with `retentionMs`, messages go that are older than it and whose
-   * deliveries have all ended well (never one that is open, held or dead). Bounded: call again with `next` until it is
-   * not there.
+   * deliveries have all ended well (never one that is open, held or dead). The event ids of received messages stay for at
+   * least `eventIdsForMs` after their receipt, whatever takes the message away. Bounded: call again with `next` until it
+   * is not there.
    */
   maintain(input: MaintainInput): Promise<MaintainOutput>;
   /** How much is where, for health. Counts stop at `most`, so that asking costs little however much there is. */
@@ -118,6 +119,8 @@ export type Beat = 'alive' | 'leading' | 'fenced';
 export interface MaintainInput {
   readonly now: number;
   readonly retentionMs?: number;
+  /** Without it, event ids need not outlive their messages. */
+  readonly eventIdsForMs?: number;
   /** Where the call before this one ended. */
   readonly after?: number;
 }
@@ -167,8 +170,9 @@ export interface AcceptInput {
 export type AcceptResult =
   | { readonly kind: 'accepted' }
   /**
-   * The message exists already (same event id or idempotency key): nothing was written, but for the count on the message
-   * when it came again with other bytes.
+   * The message exists already (same event id or idempotency key), or it did and only its event id is kept: nothing was
+   * written, but for the count on the message when it came again with other bytes. `samePayload` is false when the bytes
+   * are gone.
    */
   | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string; readonly samePayload: boolean }
   | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered }

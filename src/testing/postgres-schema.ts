@@ -14,7 +14,7 @@ export interface TestSchema {
 
 // DELETE, not TRUNCATE: with a few rows it is a hundred times cheaper.
 const TABLES = `nodes applications sources endpoints event_types policies tokens messages event_ids deliveries attempts lanes
-  remembered outbox`;
+  remembered outbox upkeep`;
 
 export async function createTestSchema(): Promise<TestSchema> {
   const server = process.env.POSTHORN_TEST_POSTGRES_URL;

@@ -58,6 +58,9 @@ export const PROVIDERS: readonly Provider[] = [
   none,
 ];
 
+/** As long as the most patient of them retries. */
+export const LONGEST_DEDUPE_MS = Math.max(...PROVIDERS.map(({ dedupeForMs }) => dedupeForMs));
+
 const BY_NAME = new Map(
   PROVIDERS.flatMap((provider) => [provider.name, ...provider.aliases].map((name) => [name, provider])),
 );

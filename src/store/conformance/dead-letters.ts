@@ -152,6 +152,21 @@ export function exerciseDeadLetters(use: Use): void {
       expect(await scene.store.getMessage(message)).toBeUndefined();
     });
 
+    it('PAY-06 leaves the id of a received event: a copy that comes after it is a copy, and it can be restored', async () => {
+      const scene = use();
+      const source = await scene.source();
+      const to = await scene.endpoint({ applicationId: source });
+      const received = { applicationId: source, eventId: 'evt_1' };
+      const id = await die(scene, to, { message: received });
+      const item = await archived(scene, id);
+      await scene.store.purge({ ids: [id] });
+      const copy = { kind: 'duplicate', by: 'eventId', messageId: item.message.id };
+      expect((await scene.offer({ to: [to], message: received })).result).toMatchObject(copy);
+      const other = { ...item, message: { ...item.message, id: `${item.message.id}x` } };
+      expect(await scene.store.restore({ items: [other, item, item] })).toEqual(['conflict', 'restored', 'exists']);
+      expect((await scene.offer({ to: [to], message: received })).result).toMatchObject(copy);
+    });
+
     it('never takes what is still to be sent', async () => {
       const scene = use();
       const to = await scene.endpoint();

@@ -13,11 +13,14 @@ async function publishAt(scene: Scene, now: number, to: string): Promise<{ messa
   return { messageId, id };
 }
 
-async function maintain(scene: Scene, now: number, retentionMs?: number): Promise<void> {
+async function maintain(scene: Scene, now: number, retentionMs?: number, eventIdsForMs?: number): Promise<void> {
   let after: number | undefined;
   do {
-    const retention = retentionMs === undefined ? {} : { retentionMs };
-    ({ next: after } = await scene.store.maintain({ now, ...retention, ...(after !== undefined && { after }) }));
+    const keep = {
+      ...(retentionMs !== undefined && { retentionMs }),
+      ...(eventIdsForMs !== undefined && { eventIdsForMs }),
+    };
+    ({ next: after } = await scene.store.maintain({ now, ...keep, ...(after !== undefined && { after }) }));
   } while (after !== undefined);
 }
 
@@ -55,6 +58,32 @@ export function exerciseMaintain(use: Use): void {
       const waiting = await publishAt(scene, T0, await scene.endpoint());
       await maintain(scene, T0 + LONG_MS, DAY_MS);
       expect([await left(scene, dead), await left(scene, waiting)]).toEqual([true, true]);
+    });
+
+    it('PAY-06 the id of a received event outlives its message, so that a late copy is still a copy; then it goes', async () => {
+      const scene = use();
+      await maintain(scene, T0);
+      await maintain(scene, T0 + LONG_MS);
+      const source = await scene.source();
+      const offer = (applicationId: string, now: number) => {
+        const id = createIds(() => now).next('msg');
+        return scene.offer({ to: [], now, message: { id, createdAt: now, applicationId, eventId: 'evt_1' } });
+      };
+      const first = await offer(source, T0);
+      await offer(scene.applicationId, T0);
+      await maintain(scene, T0 + LONG_MS, DAY_MS, 2 * LONG_MS);
+      expect(await scene.store.getMessage({ applicationId: source, id: first.messageId })).toBeUndefined();
+      expect((await offer(source, T0 + LONG_MS)).result).toEqual({
+        kind: 'duplicate',
+        by: 'eventId',
+        messageId: first.messageId,
+        samePayload: false,
+      });
+      expect((await offer(scene.applicationId, T0 + LONG_MS)).result).toEqual({ kind: 'accepted' });
+      await maintain(scene, T0 + 2 * LONG_MS - DAY_MS, DAY_MS, 2 * LONG_MS);
+      expect((await offer(source, T0 + LONG_MS)).result).toMatchObject({ kind: 'duplicate' });
+      await maintain(scene, T0 + 3 * LONG_MS, DAY_MS, 2 * LONG_MS);
+      expect((await offer(source, T0 + LONG_MS)).result).toEqual({ kind: 'accepted' });
     });
 
     it('without a retention nothing goes', async () => {

@@ -36,12 +36,35 @@ const DELETE_FINISHED = statement(
 );
 const DELETE_EVENT_IDS = statement(
   'week_delete_event_ids',
-  'DELETE FROM event_ids WHERE message_id >= $1 AND message_id < $2',
+  `DELETE FROM event_ids WHERE message_id >= $1 AND message_id < $2 AND left(application_id, 4) <> 'src_'`,
+);
+const ADVANCE = statement(
+  'upkeep_advance',
+  `INSERT INTO upkeep (name, done_to) VALUES ('event_ids', $1)
+  ON CONFLICT (name) DO UPDATE SET done_to = excluded.done_to WHERE upkeep.done_to < excluded.done_to`,
+);
+// No index knows the messages of event ids, for it would cost every accept: once a week all are looked at.
+const FORGET_EVENT_IDS = statement(
+  'forget_event_ids',
+  `DELETE FROM event_ids e WHERE e.message_id < $1 AND left(e.application_id, 4) = 'src_'
+    AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id)`,
 );
 
 export async function maintain(db: Db, input: MaintainInput): Promise<MaintainOutput> {
   await maintainPartitions(db, input);
+  await forgetEventIds(db, input);
   return {};
+}
+
+/** Where messages are kept for ever so are their ids, and those of the few that a person removed do not matter. */
+async function forgetEventIds(db: Db, { now, retentionMs, eventIdsForMs = 0 }: MaintainInput): Promise<void> {
+  if (retentionMs === undefined) return;
+  const week = Math.floor((now - eventIdsForMs) / WEEK_MS);
+  await asLeader(db, async (tx) => {
+    if ((await tx.run(ADVANCE, week)) === 0) return false;
+    await tx.run(FORGET_EVENT_IDS, floorId('msg', week * WEEK_MS));
+    return true;
+  });
 }
 
 /** Partitions for the weeks to come, and none for those past `retentionMs`. */

@@ -16,7 +16,9 @@ const KNOWN = statement(
 const HAS_MESSAGE = statement('restore_has_message', 'SELECT 1 FROM messages WHERE id = $2 AND application_id = $1');
 const TAKE_EVENT_ID = statement(
   'restore_take_event_id',
-  'INSERT INTO event_ids (application_id, event_id, message_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+  `INSERT INTO event_ids (application_id, event_id, message_id) VALUES ($1, $2, $3)
+  ON CONFLICT (application_id, event_id) DO UPDATE SET message_id = excluded.message_id
+    WHERE event_ids.message_id = excluded.message_id`,
 );
 const INSERT_MESSAGE = statement(
   'restore_message',

@@ -1,6 +1,7 @@
 import type { Message } from '../../model/index.ts';
 import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult } from '../store.ts';
 import type { Db } from './driver.ts';
+import { goneMessage } from './event-ids.ts';
 import { DueLanes } from './lanes.ts';
 import { isAlive } from './nodes.ts';
 import { fanoutRevision } from './owners.ts';
@@ -51,6 +52,8 @@ function refuse(
   if (eventId !== undefined) {
     const known = db.get<{ id: string }>(BY_EVENT_ID, applicationId, eventId);
     if (known !== undefined) return duplicate(db, item, known.id);
+    const gone = goneMessage(db, applicationId, eventId);
+    if (gone !== undefined) return { kind: 'duplicate', by: 'eventId', messageId: gone, samePayload: false };
   }
   return revision === item.fanoutRevision ? undefined : { kind: 'stale' };
 }

@@ -2,6 +2,7 @@ import type { Delivery } from '../../model/index.ts';
 import type { ArchivedDelivery, RestoreResult } from '../store.ts';
 import { insertMessage } from './accept.ts';
 import type { Db } from './driver.ts';
+import { goneMessage, takeBackEventId } from './event-ids.ts';
 import { fanoutRevision } from './owners.ts';
 import { insertAttempt } from './record.ts';
 
@@ -25,7 +26,11 @@ function restoreOne(db: Db, { delivery, message, attempts }: ArchivedDelivery): 
   if (fanoutRevision(db, applicationId) === undefined) return 'missing';
   if (db.get(KNOWN, delivery.id, message.id, delivery.destinationId) !== undefined) return 'exists';
   if (db.get(HAS_MESSAGE, applicationId, message.id) === undefined) {
-    if (eventId !== undefined && db.get(EVENT_ID_TAKEN, applicationId, eventId) !== undefined) return 'conflict';
+    if (eventId !== undefined) {
+      if (db.get(EVENT_ID_TAKEN, applicationId, eventId) !== undefined) return 'conflict';
+      if ((goneMessage(db, applicationId, eventId) ?? message.id) !== message.id) return 'conflict';
+      takeBackEventId(db, applicationId, eventId, message.id);
+    }
     insertMessage(db, message);
     if (message.conflicts !== undefined) db.run(SET_CONFLICTS, message.conflicts, applicationId, message.id);
   }

@@ -11,7 +11,8 @@ import { openAlone } from './executor.ts';
 
 /** Where a table or a column is not simply the one of that name. `:now` is a number. */
 const FROM: Readonly<Record<string, string>> = {
-  event_ids: '(SELECT application_id, event_id, id AS message_id FROM messages WHERE event_id IS NOT NULL)',
+  event_ids: `(SELECT application_id, event_id, id AS message_id FROM messages WHERE event_id IS NOT NULL
+    UNION ALL SELECT application_id, event_id, message_id FROM event_ids)`,
   lanes: '(SELECT destination_id, sweep FROM lanes WHERE sweep IS NOT NULL)',
 };
 const COLUMNS: Readonly<Record<string, string>> = {
