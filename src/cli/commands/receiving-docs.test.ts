@@ -42,6 +42,10 @@ const ERRORS: readonly (readonly [words: string, thrown: unknown])[] = [
   ['`RetryableError`', new RetryableError('later')],
   ['`PermanentError`', new PermanentError('never')],
   ['a validation error (zod, ajv, valibot, …)', Object.assign(new Error('x'), { name: 'ZodError', issues: [] })],
+  [
+    "a `SyntaxError` (another server's error page where JSON was asked for)",
+    new SyntaxError('Unexpected token < in JSON at position 0'),
+  ],
   ['a network error (`ECONNREFUSED`, `ETIMEDOUT`, DNS, …)', coded('ECONNREFUSED')],
   ['a lost database or Redis connection', coded('57P01')],
   ["another server's 429 or 5xx", answered(503)],

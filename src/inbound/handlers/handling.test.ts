@@ -108,6 +108,21 @@ describe('a handler', () => {
     expect(await delivery(id)).toMatchObject({ state: 'dead', deadCause: 'exhausted', maxAttempts: 4 });
   });
 
+  it('PAY-03 PAY-04 SUB-12 an error page where JSON was asked for is retried; an event that is no JSON itself is not', async () => {
+    const { receive, delivery, rig } = await setUp(async () => {
+      await new Response('<html>503 Service Unavailable</html>', { status: 503 }).json();
+    });
+    const page = await receive();
+    const broken = await receive('{"id":');
+    await rig.attempts(2);
+    expect((await delivery(page)).state).toBe('pending');
+    expect(await delivery(broken)).toMatchObject({
+      state: 'dead',
+      deadCause: 'rejected',
+      lastError: expect.stringContaining('the body of the event cannot be read'),
+    });
+  });
+
   it('SUB-03 the 30 s × 2ⁿ⁻¹ schedule makes three retries', async () => {
     const times: number[] = [];
     const { clock, receive, rig } = await setUp(

@@ -1,6 +1,7 @@
 /** One run of a handler, within its time limit, as an Outcome. */
 import type { Clock } from '../../clock.ts';
 import type { HandlerCall, Logger } from '../../engine/index.ts';
+import { describeError } from '../../errors.ts';
 import type { Outcome } from '../../model/index.ts';
 import type { Handler, HandlerContext } from './handler.ts';
 import { parseBody } from './parse-body.ts';
@@ -48,7 +49,7 @@ export async function runHandler(handler: Handler, call: HandlerCall, options: R
 
 async function run(handler: Handler, call: HandlerCall, signal: AbortSignal, { logger }: RunOptions): Promise<void> {
   const { delivery, received } = call;
-  const event = parseBody(delivery.payload, received.contentType);
+  const event = eventOf(call);
   const eventId = received.eventId ?? delivery.messageId;
   const context: HandlerContext = {
     eventId,
@@ -66,4 +67,15 @@ async function run(handler: Handler, call: HandlerCall, signal: AbortSignal, { l
     ...(call.transaction === undefined ? {} : { transaction: call.transaction }),
   };
   await handler(event, context);
+}
+
+/** Bytes that are no JSON now will be none later: only here does that mean that the event itself is wrong. */
+function eventOf({ delivery, received }: HandlerCall): unknown {
+  try {
+    return parseBody(delivery.payload, received.contentType);
+  } catch (cause) {
+    const error = new Error(`the body of the event cannot be read: ${describeError(cause)}`, { cause });
+    error.name = 'ValidationError';
+    throw error;
+  }
 }

@@ -116,10 +116,10 @@ describe('errors of real clients', () => {
     hangs.close();
   });
 
-  it('SUB-12 JSON that is none is final', async () => {
-    const error = await thrownBy(() => JSON.parse('{"a":'));
-    expect(kindOf(error)).toBe('validation');
-    expect(follows(error, policy('stripe-subscriptions'))).toBe('rejected');
+  it("PAY-03 JSON that is none is another server's trouble, and retried", async () => {
+    const error = await thrownBy(() => JSON.parse('<html>'));
+    expect(follows(error)).toBe('retry');
+    expect(follows(error, policy('stripe-subscriptions'))).toBe('retry');
   });
 });
 

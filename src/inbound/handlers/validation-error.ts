@@ -1,4 +1,7 @@
-/** Errors of zod, joi, yup, ajv, TypeBox, valibot, arktype, superstruct and Sequelize, and of JSON.parse. */
+/**
+ * Errors of zod, joi, yup, ajv, TypeBox, valibot, arktype, superstruct and Sequelize. Not those of JSON.parse: a handler
+ * meets them in other servers' answers, and an error page instead of JSON is gone a minute later.
+ */
 const VALIDATION_NAMES = new Set([
   'ZodError',
   '$ZodError',
@@ -19,5 +22,5 @@ const VALIDATION_NAMES = new Set([
 
 export function isValidationError(error: object): boolean {
   const { name } = error as { name?: unknown };
-  return typeof name === 'string' && (VALIDATION_NAMES.has(name) || name === 'SyntaxError');
+  return typeof name === 'string' && VALIDATION_NAMES.has(name);
 }
