@@ -166,6 +166,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     preset,
     defaultPolicy: config.defaultPolicy,
     maxPayloadBytes: config.bodyLimitBytes,
+    ...(config.adminToken !== undefined && { adminToken: config.adminToken }),
     ...(store.enqueue !== undefined && { enqueue: store.enqueue }),
   });
   const close = async (graceMs?: number): Promise<void> => {
@@ -179,7 +180,6 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   try {
     await checkSecretKey(store, secretBox);
     await engine.start();
-    await resources.tokens.ensureAdmin(config.adminToken);
   } catch (error) {
     await close(0);
     throw error;

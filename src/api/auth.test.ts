@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
+import { createTokens } from '../resources/tokens.ts';
 import { createTestApi, type TestApi } from './testing/test-api.ts';
 
 let api: TestApi;
@@ -147,20 +148,17 @@ describe('tokens', () => {
     expect([401, 404]).toContain(await as(body.token, 'GET', 'app/brief'));
   });
 
-  it('from the configuration replace the one that was configured before, and stay where they are set', async () => {
-    const { ensureAdmin } = api.resources.tokens;
-    await ensureAdmin('first-configured-token');
-    await ensureAdmin('first-configured-token');
-    expect(await as('first-configured-token', 'GET', 'app')).toBe(200);
-    await ensureAdmin('second-configured-token');
-    expect(await as('first-configured-token', 'GET', 'app')).toBe(401);
-    expect(await as('second-configured-token', 'GET', 'app')).toBe(200);
-    const { body } = await api.call('GET', 'token');
-    const configured = body.data.find((token: { name: string }) => token.name === 'from the configuration');
-    expect((await api.call('DELETE', `token/${configured.id}`)).status).toBe(409);
-    await ensureAdmin(undefined);
-    expect(await as('second-configured-token', 'GET', 'app')).toBe(401);
-    await expect(ensureAdmin('short')).rejects.toThrow('POSTHORN_ADMIN_TOKEN');
-    await expect(ensureAdmin(tokens.reader)).rejects.toThrow('another token');
+  it('of the configuration are checked by the node that has them and stored nowhere', async () => {
+    const { store } = api.context;
+    const before = await store.list({ kind: 'token', limit: 100, order: 'ascending' });
+    const first = createTokens({ ...api.context, adminToken: 'first-configured-token' });
+    const second = createTokens({ ...api.context, adminToken: 'second-configured-token' });
+    const without = createTokens(api.context);
+    expect(await first.authenticate('first-configured-token')).toMatchObject({ scope: 'admin' });
+    expect(await second.authenticate('second-configured-token')).toMatchObject({ scope: 'admin' });
+    expect(await first.authenticate('second-configured-token')).toBeUndefined();
+    expect(await without.authenticate('first-configured-token')).toBeUndefined();
+    expect(await store.list({ kind: 'token', limit: 100, order: 'ascending' })).toEqual(before);
+    expect((await first.authenticate(tokens.reader))?.scope).toBe('read-only');
   });
 });

@@ -127,7 +127,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   adminToken: {
     env: 'POSTHORN_ADMIN_TOKEN',
     fallback: undefined,
-    doc: 'Bearer token with all rights, 16 characters or more. Without it the first start makes one and prints it once.',
+    doc: 'Bearer token with all rights on this node, 16 characters or more. Without it the first start makes one for all nodes and prints it once.',
     secret: true,
     parse: bearerToken,
   },

@@ -20,6 +20,8 @@ export interface Context {
   readonly preset?: (name: string) => Policy | undefined;
   /** Publishes inside a caller's own transaction, where the store is a database that callers share. */
   readonly enqueue?: Enqueue;
+  /** The admin token of the configuration: checked by this node, kept nowhere. */
+  readonly adminToken?: string;
   /** The largest payload that is taken, in bytes; 2 MiB without it. */
   readonly maxPayloadBytes?: number;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { invalid, PosthornError } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { randomSecret } from '../ids.ts';
 import type { Token, TokenScope } from '../model/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
@@ -28,8 +28,6 @@ export interface Tokens {
   delete(id: string): Promise<void>;
   /** Whose token this is, or undefined if it is nobody's or has expired. */
   authenticate(plain: string): Promise<Token | undefined>;
-  /** Makes the configured admin token valid, and the one that was configured before it invalid. */
-  ensureAdmin(plain: string | undefined): Promise<void>;
 }
 
 /** How long a token deleted on another node may still be let in here. */
@@ -37,14 +35,15 @@ const CACHED_MS = 5000;
 const MOST_CACHED = 10_000;
 const TOKEN_BYTES = 30;
 const CONFIGURED_ID = `tok_${'0'.repeat(27)}`;
-const MIN_ADMIN_CHARACTERS = 16;
 
-export function createTokens({ store, clock, ids }: Context): Tokens {
+export function createTokens({ store, clock, ids, adminToken }: Context): Tokens {
   const cache = new Map<string, { readonly token: Token; readonly until: number }>();
+  const configured = adminToken === undefined ? undefined : configuredToken(adminToken, clock.now());
 
   async function lookUp(plain: string): Promise<Token | undefined> {
     // Looked up by hash: how long that takes says nothing about how much of a guess was right.
     const hash = sha256(textArgument(plain, 'token'));
+    if (hash === configured?.hash) return configured;
     const now = clock.now();
     const cached = cache.get(hash);
     if (cached !== undefined && cached.until > now) return cached.token;
@@ -112,12 +111,6 @@ export function createTokens({ store, clock, ids }: Context): Tokens {
     },
 
     async delete(id) {
-      if (id === CONFIGURED_ID) {
-        throw new PosthornError(
-          'conflict',
-          'This token comes from the configuration (POSTHORN_ADMIN_TOKEN); change it there',
-        );
-      }
       const removed = await store.remove({ kind: 'token', id: textArgument(id, 'id'), now: clock.now() });
       if (!removed) throw missing('token', id);
       for (const [hash, { token }] of cache) if (token.id === id) cache.delete(hash);
@@ -127,47 +120,16 @@ export function createTokens({ store, clock, ids }: Context): Tokens {
       const token = await lookUp(plain);
       return token?.expiresAt !== undefined && token.expiresAt <= clock.now() ? undefined : token;
     },
-
-    async ensureAdmin(plain) {
-      const now = clock.now();
-      const stored = await store.get({ kind: 'token', idOrName: CONFIGURED_ID });
-      if (plain === undefined) {
-        if (stored !== undefined) await store.remove({ kind: 'token', id: CONFIGURED_ID, now });
-        cache.clear();
-        return;
-      }
-      if (plain.length < MIN_ADMIN_CHARACTERS || /\s/.test(plain)) {
-        throw new PosthornError(
-          'config_invalid',
-          `POSTHORN_ADMIN_TOKEN must have at least ${MIN_ADMIN_CHARACTERS} characters and no spaces; \`openssl rand -base64 32\` makes one`,
-        );
-      }
-      const hash = sha256(plain);
-      if (stored?.record.hash === hash) return;
-      const record: Token = {
-        id: CONFIGURED_ID,
-        name: 'from the configuration',
-        hash,
-        scope: 'admin',
-        createdAt: stored?.record.createdAt ?? now,
-        updatedAt: now,
-      };
-      const result =
-        stored === undefined
-          ? await store.insert({ kind: 'token', record })
-          : await store.update({ kind: 'token', record, revision: stored.revision });
-      cache.clear();
-      if (result === 'inserted' || result === 'updated') return;
-      // Another node that starts with the same configuration, or an API token that was put into it.
-      const winner = await store.get({ kind: 'token', idOrName: hash });
-      if (winner?.record.scope !== 'admin') {
-        throw new PosthornError(
-          'config_invalid',
-          'POSTHORN_ADMIN_TOKEN is the text of another token; choose a new one',
-        );
-      }
-    },
   };
+}
+
+/**
+ * Never stored: a node answers for its own configuration alone, so that nodes with another token, or with none, take nothing
+ * from this one, and a token that has left the configuration lets nobody in.
+ */
+function configuredToken(plain: string, now: number): Token {
+  const name = 'from the configuration';
+  return { id: CONFIGURED_ID, name, hash: sha256(plain), scope: 'admin', createdAt: now, updatedAt: now };
 }
 
 function view({ hash: _, ...rest }: Token): TokenView {
