@@ -34,6 +34,8 @@ declare module 'fastify' {
     access?: 'admin' | 'application';
     /** A POST that only reads, and so is open to read-only tokens. */
     readsOnly?: boolean;
+    /** The answer is a secret: reading it is enough to forge webhooks, so it is not for read-only tokens. */
+    tellsSecret?: boolean;
     /** No body is not the same as an empty one: where `{}` means everything, it has to be said. */
     needsBody?: boolean;
     /** The route's own commit looks the idempotency key up, so that the server need not. */

@@ -104,6 +104,51 @@ describe('a read-only token', () => {
   });
 });
 
+describe('signing secrets', () => {
+  const SECRET = 'whsec_c2lnbmluZy1zZWNyZXQtb2YtdGhlLXRlc3Qh';
+  const PROVIDERS = 'the-secret-that-github-signs-with';
+  const HEADER = 'the-key-of-a-custom-header';
+  const values: Record<string, string> = { app: 'own', endpoint: 'secretive', source: 'hub', name: 'quick' };
+
+  beforeAll(async () => {
+    const endpoint = { url: 'https://example.com', uid: 'secretive', secret: SECRET, headers: { 'x-api-key': HEADER } };
+    const source = { type: 'github', name: 'Hub', uid: 'hub', config: { secret: PROVIDERS } };
+    const { call } = api;
+    expect((await call('POST', 'app/own/endpoint', endpoint)).status).toBe(201);
+    expect((await call('POST', '/ingest/api/v1/source', source)).status).toBe(201);
+    expect((await call('POST', '/ingest/api/v1/source/hub/endpoint', endpoint)).status).toBe(201);
+  });
+
+  /** Every GET that the API describes, at what there is. */
+  async function reads(): Promise<string[]> {
+    const { body } = await api.call('GET', 'openapi.json');
+    return Object.entries<object>(body.paths)
+      .filter(([, methods]) => 'get' in methods)
+      .map(([path]) => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? 'none'));
+  }
+
+  it('are told by two paths, to an admin', async () => {
+    const telling: string[] = [];
+    for (const path of await reads()) {
+      if (String(JSON.stringify((await api.call('GET', path)).body)).includes(SECRET)) telling.push(path);
+    }
+    expect(telling).toEqual([
+      '/api/v1/app/own/endpoint/secretive/secret',
+      '/ingest/api/v1/source/hub/endpoint/secretive/secret',
+    ]);
+  });
+
+  it.each(['reader', 'ownReader'] as const)('are told by no path to a read-only token (%s)', async (name) => {
+    for (const path of await reads()) {
+      const { status, body } = await api.call('GET', path, undefined, { token: tokens[name] });
+      const text = String(JSON.stringify(body));
+      for (const secret of [SECRET, PROVIDERS, HEADER]) expect(text, path).not.toContain(secret);
+      if (path.endsWith('/secret')) expect([status, body.code], path).toEqual([403, 'insufficient_access']);
+    }
+    expect(await as(tokens[name], 'HEAD', 'app/own/endpoint/secretive/secret')).toBe(403);
+  });
+});
+
 describe('tokens', () => {
   it('are stored as a hash only and shown once', async () => {
     const { body } = await api.call('POST', 'token', { name: 'once', scope: 'admin' });

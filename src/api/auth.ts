@@ -26,8 +26,15 @@ export function requireToken(server: FastifyInstance, resources: Resources): voi
 }
 
 function checkMethod(request: FastifyRequest, token: Token): void {
-  if (token.scope !== 'read-only' || request.method === 'GET' || request.method === 'HEAD') return;
-  if (request.routeOptions.config.readsOnly) return;
+  const { readsOnly, tellsSecret } = request.routeOptions.config;
+  if (token.scope !== 'read-only') return;
+  if (tellsSecret) {
+    throw new PosthornError(
+      'insufficient_access',
+      'This token is read-only and secrets are not for it: use one of scope admin or application',
+    );
+  }
+  if (request.method === 'GET' || request.method === 'HEAD' || readsOnly) return;
   throw new PosthornError('insufficient_access', 'This token is read-only: use one of scope admin or application');
 }
 

@@ -1,4 +1,7 @@
-/** admin: everything. application: one application's resources. read-only: reads, in one application or everywhere. */
+/**
+ * admin: everything. application: one application's resources. read-only: reads, in one application or everywhere, but no
+ * signing secrets.
+ */
 export type TokenScope = 'admin' | 'application' | 'read-only';
 
 /** A bearer token. Only its SHA-256 is kept. */

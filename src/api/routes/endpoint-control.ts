@@ -22,7 +22,7 @@ export const endpointControlRoutes: RouteGroup = (api, { resources: { endpoints 
   api.get(
     `${base}/secret`,
     {
-      config,
+      config: { ...config, tellsSecret: true },
       schema: {
         tags,
         operationId: 'v1.endpoint.get-secret',

@@ -107,6 +107,7 @@ export const sourceEndpointRoutes: RouteGroup = (api, { resources: { endpoints, 
   api.get(
     `${one}/secret`,
     {
+      config: { tellsSecret: true },
       schema: {
         ...describe('get-secret', 'What the receiver verifies signatures with'),
         params: SourceEndpointPath,
