@@ -9,6 +9,7 @@ import { Batcher } from './batcher.ts';
 import type { Audience, Directory, Target } from './directory.ts';
 import type { Publication, Published } from './engine.ts';
 import { type Handlers, isHandler } from './handling.ts';
+import type { Job } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 
 export interface AcceptorOptions {
@@ -26,6 +27,8 @@ export interface AcceptorOptions {
 }
 
 const MAX_ACCEPTS_PER_COMMIT = 1000;
+/** Payloads of one commit are in memory several times on their way to the disk. */
+const MAX_BYTES_PER_COMMIT = 16 * 1024 * 1024;
 /** Each reload sees the change that made the last try stale; more than this many in a row is a storm of changes. */
 const MAX_STALE = 20;
 
@@ -41,7 +44,9 @@ export class Acceptor {
 
   constructor(options: AcceptorOptions) {
     this.#options = options;
-    this.#commits = new Batcher(MAX_ACCEPTS_PER_COMMIT, (items) => this.#commit(items));
+    const bytesOf = ({ message }: AcceptItem) => message.payload.length;
+    const limits = { maxItems: MAX_ACCEPTS_PER_COMMIT, maxBytes: MAX_BYTES_PER_COMMIT, bytesOf };
+    this.#commits = new Batcher(limits, (items) => this.#commit(items));
   }
 
   async publish(publication: Publication): Promise<Published> {
@@ -81,7 +86,13 @@ export class Acceptor {
       return items;
     };
     try {
-      const { fenced, results } = await store.relay({ epoch, now: clock.now(), limit, fanOut });
+      const { fenced, results } = await store.relay({
+        epoch,
+        now: clock.now(),
+        limit,
+        maxBytes: MAX_BYTES_PER_COMMIT,
+        fanOut,
+      });
       if (fenced) this.#options.onFenced();
       for (const [index, item] of items.entries()) {
         if (item === undefined) continue;
@@ -137,7 +148,11 @@ export class Acceptor {
     const deliveries: NewDelivery[] = [];
     for (const target of audience.targets.values()) {
       if (!matches(target, message)) continue;
-      deliveries.push({ id: ids.next('dlv'), destinationId: target.endpoint.id, state: this.#firstState(target) });
+      deliveries.push({
+        id: ids.next('dlv'),
+        destinationId: target.endpoint.id,
+        state: this.#firstState(target, message.payload.length),
+      });
     }
     return {
       message,
@@ -147,11 +162,11 @@ export class Acceptor {
     };
   }
 
-  #firstState(target: Target): NewDelivery['state'] {
+  #firstState(target: Target, bytes: number): NewDelivery['state'] {
     if (target.health.status !== 'active') return 'held';
     if (!this.#isMine(target.endpoint.id)) return 'pending';
     if (this.#isCarried(target.endpoint.id)) return 'pending';
-    return this.#options.lanes.reserve(target.endpoint) ? 'leased' : 'pending';
+    return this.#options.lanes.reserve(target.endpoint, bytes) ? 'leased' : 'pending';
   }
 
   /** A handler's deliveries are for the nodes that have the function, all are for nodes that take work. */
@@ -171,11 +186,11 @@ export class Acceptor {
       if (state === 'pending') this.#leave(id, destinationId, message);
       if (state !== 'leased') continue;
       if (fenced) {
-        lanes.unreserve(destinationId);
+        lanes.unreserve(destinationId, message.payload.length);
         continue;
       }
       this.#options.onHandedOff();
-      lanes.startReserved({
+      const job: Job = {
         epoch,
         ...(message.headers === undefined ? {} : { received: message }),
         delivery: {
@@ -192,7 +207,8 @@ export class Acceptor {
           createdAt: message.createdAt,
           payload: message.payload,
         },
-      });
+      };
+      lanes.startReserved(job, message.payload.length);
     }
   }
 
@@ -204,7 +220,7 @@ export class Acceptor {
 
   #unreserve(item: AcceptItem): void {
     for (const { destinationId, state } of item.deliveries) {
-      if (state === 'leased') this.#options.lanes.unreserve(destinationId);
+      if (state === 'leased') this.#options.lanes.unreserve(destinationId, item.message.payload.length);
     }
   }
 

@@ -1,16 +1,23 @@
+export interface BatchLimits<Item> {
+  readonly maxItems: number;
+  /** A batch ends before it would exceed this, but has one item at least; no limit without it. */
+  readonly maxBytes?: number;
+  readonly bytesOf?: (item: Item) => number;
+}
+
 /**
- * Group commit: what arrives while one run is under way forms the next. No timers and no fixed size; alone, an item
- * waits for the end of its turn of the event loop only.
+ * Group commit: what arrives while one run is under way forms the next, up to a number of items and of bytes. No timers and
+ * no fixed size; alone, an item waits for the end of its turn of the event loop only.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
-  readonly #maxItems: number;
+  readonly #limits: BatchLimits<Item>;
   #waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   #running = false;
   #idle: (() => void)[] = [];
 
-  constructor(maxItems: number, run: (items: readonly Item[]) => Promise<readonly Result[]>) {
-    this.#maxItems = maxItems;
+  constructor(limits: BatchLimits<Item>, run: (items: readonly Item[]) => Promise<readonly Result[]>) {
+    this.#limits = limits;
     this.#run = run;
   }
 
@@ -28,9 +35,20 @@ export class Batcher<Item, Result> {
     return this.#running ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
+  #batchSize(): number {
+    const { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 } = this.#limits;
+    const most = Math.min(maxItems, this.#waiting.length);
+    let bytes = 0;
+    for (const [index, { item }] of this.#waiting.slice(0, most).entries()) {
+      bytes += bytesOf(item);
+      if (bytes > maxBytes) return Math.max(1, index);
+    }
+    return most;
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#maxItems);
+      const batch = this.#waiting.splice(0, this.#batchSize());
       try {
         const results = await this.#run(batch.map(({ item }) => item));
         for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);

@@ -109,7 +109,12 @@ export class Claimer {
   ): Promise<(Pick<ClaimOutput, 'nextDueAt' | 'moreLanes'> & { more: boolean }) | undefined> {
     const { store, lanes } = this.#options;
     const epoch = this.#options.epoch();
-    const claimed = await store.claim({ epoch, ...input, handlers: this.#options.handlers.ids() });
+    const claimed = await store.claim({
+      epoch,
+      ...input,
+      handlers: this.#options.handlers.ids(),
+      maxBytes: lanes.freeBytes,
+    });
     if (claimed.fenced) {
       this.#options.onFenced();
       return undefined;

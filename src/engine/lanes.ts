@@ -39,6 +39,8 @@ export class Lanes {
   readonly #slots: Slots;
   /** Payload bytes of all that is leased to this node, waiting or in flight. */
   #heldBytes = 0;
+  /** Payload bytes of what is being accepted as leased. */
+  #promisedBytes = 0;
   #onEmpty: (() => void)[] = [];
   #stopped = false;
   /** The store has due lanes that nobody has opened for want of room: half of what becomes free is theirs. */
@@ -61,13 +63,19 @@ export class Lanes {
 
   /** Whether more may be leased: large payloads wait in the store rather than in memory. */
   get hasMemory(): boolean {
-    return this.#heldBytes < MAX_HELD_BYTES;
+    return this.freeBytes > 0;
+  }
+
+  /** How many more bytes of payloads may be leased. */
+  get freeBytes(): number {
+    return Math.max(0, MAX_HELD_BYTES - this.#heldBytes - this.#promisedBytes);
   }
 
   /** Promises a place to a delivery that is being accepted; false when it must wait its turn in the store. */
-  reserve(endpoint: LaneSettings): boolean {
+  reserve(endpoint: LaneSettings, bytes: number): boolean {
     const lane = this.configure(endpoint);
     if (lane.directRoom < 1 || this.nodeRoom === 0 || !this.hasMemory) return false;
+    this.#promisedBytes += bytes;
     lane.reserve();
     this.#active.add(lane);
     return true;
@@ -93,30 +101,37 @@ export class Lanes {
     return lane;
   }
 
-  /** Gives a promised place back: the delivery was not accepted as leased. */
-  unreserve(destinationId: string): void {
+  /** Gives a promised place back, with the bytes that were promised: the delivery was not accepted as leased. */
+  unreserve(destinationId: string, bytes = 0): void {
     const lane = this.#lane(destinationId);
+    this.#freeing(() => {
+      this.#promisedBytes -= bytes;
+    });
     lane.unreserve();
     this.#settle(lane);
   }
 
-  /** Takes the promised place. */
-  startReserved(job: Job): void {
+  /** Takes the promised place, and the bytes that were promised. */
+  startReserved(job: Job, bytes = 0): void {
     const lane = this.#lane(job.delivery.destinationId);
+    this.#promisedBytes -= bytes;
     lane.unreserve();
     this.#enqueue(lane, job);
   }
 
   startClaimed(job: Job): void {
-    this.#enqueue(this.#lane(job.delivery.destinationId), job);
+    const lane = this.#lane(job.delivery.destinationId);
+    // Served lanes go behind those that were asked for and got nothing, for want of bytes.
+    this.#active.delete(lane);
+    this.#enqueue(lane, job);
   }
 
   /** The attempt is over: its slot is free. */
   finish(job: Job, succeeded: boolean): void {
     this.#slots.giveBack(job);
-    const wasShort = !this.hasMemory;
-    this.#heldBytes -= job.delivery.payload.length;
-    if (wasShort && this.hasMemory) this.#options.onHungry();
+    this.#freeing(() => {
+      this.#heldBytes -= job.delivery.payload.length;
+    });
     if (this.#slots.inFlight === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
     const lane = this.#lane(job.delivery.destinationId);
     lane.finish(succeeded);
@@ -182,6 +197,13 @@ export class Lanes {
     this.#heldBytes += job.delivery.payload.length;
     lane.enqueue(job);
     this.#pump(lane);
+  }
+
+  /** Lanes that were refused for want of memory ask again once there is some. */
+  #freeing(free: () => void): void {
+    const wasShort = !this.hasMemory;
+    free();
+    if (wasShort && this.hasMemory) this.#options.onHungry();
   }
 
   /** How much more may be leased at once. */

@@ -25,7 +25,7 @@ const MAX_LEASES_PER_COMMIT = 1000;
 /** A fenced node joins again within a moment, and a store in trouble is not hammered. */
 const PAUSE_MS = 1000;
 
-type Leased = { readonly delivery: ClaimedDelivery; readonly epoch: number } | 'none' | 'fenced';
+type Leased = { readonly delivery: ClaimedDelivery; readonly epoch: number } | 'none' | 'left' | 'fenced';
 
 export class Taker {
   readonly #options: TakerOptions;
@@ -35,7 +35,7 @@ export class Taker {
 
   constructor(options: TakerOptions) {
     this.#options = options;
-    this.#leases = new Batcher(MAX_LEASES_PER_COMMIT, (ids) => this.#lease(ids));
+    this.#leases = new Batcher({ maxItems: MAX_LEASES_PER_COMMIT }, (ids) => this.#lease(ids));
   }
 
   async take({ deliveryId, destinationId }: Parameters<NonNullable<Hands['take']>>[0]): Promise<Taken> {
@@ -50,6 +50,10 @@ export class Taker {
       const leased = await this.#leases.add(deliveryId).catch((error) => this.#failed(error));
       if (typeof leased === 'string') {
         lanes.unreserve(destinationId);
+        if (leased === 'left') {
+          lanes.setHasMore(destinationId, true);
+          return { kind: 'left' };
+        }
         return leased === 'fenced' ? this.#later(PAUSE_MS) : await this.#whyNot(deliveryId);
       }
       this.#options.onTaken();
@@ -78,12 +82,20 @@ export class Taker {
 
   async #lease(ids: readonly string[]): Promise<Leased[]> {
     const epoch = this.#options.epoch();
-    const { fenced, deliveries } = await this.#options.store.lease({ epoch, now: this.#options.clock.now(), ids });
+    const { store, clock, lanes } = this.#options;
+    const { fenced, deliveries, left } = await store.lease({
+      epoch,
+      now: clock.now(),
+      ids,
+      maxBytes: lanes.freeBytes,
+    });
     if (fenced) this.#options.onFenced();
     await configureLanes(deliveries, this.#options);
+    const short = new Set(left);
     const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
     return ids.map((id) => {
       const delivery = byId.get(id);
+      if (short.has(id)) return 'left';
       if (delivery === undefined) return fenced ? 'fenced' : 'none';
       // Two jobs for one delivery may come in one batch: the first has it.
       byId.delete(id);

@@ -43,30 +43,38 @@ export class DueWork {
     const { lanes, onClaimed } = this.#options;
     // Nobody else may be there to do it: what a process had that died is given another try first.
     await reapOnce(this.#options);
-    const epoch = this.#options.epoch();
-    const due = await this.#claim(epoch, limit);
-    onClaimed(due.length);
-    await configureLanes(due, this.#options);
-    const ends = await Promise.all(
-      due.map((delivery) => new Promise<JobEnd>((onEnd) => lanes.startClaimed({ delivery, epoch, onEnd }))),
-    );
+    const now = this.#options.clock.now();
+    const ends: JobEnd[] = [];
+    while (ends.length < limit) {
+      const epoch = this.#options.epoch();
+      const due = await this.#claim(epoch, now, limit - ends.length);
+      if (due.length === 0) break;
+      onClaimed(due.length);
+      await configureLanes(due, this.#options);
+      const round = due.map(
+        (delivery) => new Promise<JobEnd>((onEnd) => lanes.startClaimed({ delivery, epoch, onEnd })),
+      );
+      ends.push(...(await Promise.all(round)));
+    }
     const count = (kind: string) =>
       ends.filter((end) => end.kind === 'recorded' && end.attempt.decision.kind === kind).length;
-    return { claimed: due.length, delivered: count('delivered'), retried: count('retry'), failed: count('dead') };
+    return { claimed: ends.length, delivered: count('delivered'), retried: count('retry'), failed: count('dead') };
   }
 
-  async #claim(epoch: number, limit: number): Promise<ClaimedDelivery[]> {
-    const { store, clock, handlers } = this.#options;
+  /** As many as there is memory for at once. */
+  async #claim(epoch: number, now: number, limit: number): Promise<ClaimedDelivery[]> {
+    const { store, lanes, handlers } = this.#options;
     const due: ClaimedDelivery[] = [];
-    const now = clock.now();
-    while (due.length < limit) {
+    let maxBytes = lanes.freeBytes;
+    while (due.length < limit && (maxBytes > 0 || due.length === 0)) {
       const room = limit - due.length;
       const named = [...this.#parked].slice(0, 1).map((destinationId) => ({ destinationId, room }));
       const discover = { lanes: named.length === 0 ? 1 : 0, room };
-      const claimed = await store.claim({ epoch, now, lanes: named, discover, handlers: handlers.ids() });
+      const claimed = await store.claim({ epoch, now, lanes: named, discover, handlers: handlers.ids(), maxBytes });
       if (claimed.fenced) this.#options.onFenced();
       if (claimed.lanes.length === 0) break;
       due.push(...claimed.deliveries);
+      for (const { payload } of claimed.deliveries) maxBytes = Math.max(0, maxBytes - payload.length);
       for (const { destinationId, more } of claimed.lanes) {
         if (more) this.#parked.add(destinationId);
         else this.#parked.delete(destinationId);

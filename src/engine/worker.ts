@@ -37,8 +37,8 @@ export class Worker {
     this.#options = options;
     // Every handler that runs listens: many of them are no leak, and Node would warn of one.
     setMaxListeners(0, this.#cutOff.signal);
-    this.#records = new Batcher(MAX_RECORDS_PER_COMMIT, (entries) => this.#record(entries));
-    this.#releases = new Batcher(MAX_RECORDS_PER_COMMIT, (jobs) => this.#release(jobs));
+    this.#records = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT }, (entries) => this.#record(entries));
+    this.#releases = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT }, (jobs) => this.#release(jobs));
   }
 
   async work(job: Job): Promise<JobEnd> {

@@ -45,10 +45,10 @@ export interface Store {
    * with the commit that accepts it. Stores that nobody else writes to have none.
    */
   relay(input: RelayInput): Promise<RelayOutput>;
-  /** Leases due deliveries, lane by lane. Its cost depends on what it hands out, never on the backlog. */
+  /** Leases due deliveries, lane by lane, within `maxBytes` of payloads. Its cost depends on what it hands out, never on the backlog. */
   claim(input: ClaimInput): Promise<ClaimOutput>;
   /** Leases these deliveries, those of them that are due in an open lane; the others are left out of the answer. */
-  lease(input: { epoch: number; now: number; ids: readonly string[] }): Promise<LeaseOutput>;
+  lease(input: LeaseInput): Promise<LeaseOutput>;
   /** Writes attempts and moves their deliveries on, where the lease still holds; applies them to endpoint health. */
   record(input: RecordInput): Promise<RecordOutput>;
   /**
@@ -189,6 +189,8 @@ export interface RelayInput {
   readonly epoch: number;
   readonly now: number;
   readonly limit: number;
+  /** Payload bytes that may be read at once; the oldest message is taken however large it is. No limit without it. */
+  readonly maxBytes?: number;
   /** Chooses the destinations; may be asked again for the same messages. Undefined: there is nobody to send it to. */
   readonly fanOut: (messages: readonly Message[]) => Promise<readonly (AcceptItem | undefined)[]>;
 }
@@ -208,6 +210,11 @@ export interface ClaimInput {
   readonly discover: { readonly lanes: number; readonly room: number };
   /** The handlers that this node has: the lanes of others are left to the nodes that have them. */
   readonly handlers?: readonly string[];
+  /**
+   * Payload bytes that may be handed out, shared among the lanes so that none takes all of it; one delivery is handed out
+   * however large it is. No limit without it.
+   */
+  readonly maxBytes?: number;
 }
 
 /** What a sender needs to make an attempt, without another read. */
@@ -237,8 +244,18 @@ export interface ClaimOutput {
   readonly nextDueAt: number | undefined;
 }
 
+export interface LeaseInput {
+  readonly epoch: number;
+  readonly now: number;
+  readonly ids: readonly string[];
+  /** Payload bytes that may be handed out, in the order of the ids; the first is, however large it is. */
+  readonly maxBytes?: number;
+}
+
 export interface LeaseOutput {
   readonly fenced: boolean;
+  /** Due in an open lane, and left pending for want of `maxBytes`. */
+  readonly left: readonly string[];
   /** In the order of the ids. */
   readonly deliveries: readonly ClaimedDelivery[];
 }

@@ -200,6 +200,48 @@ export function exerciseClaim(use: Use): void {
       expect(sorted(handedOut)).toEqual(sorted(stored));
     });
 
+    it('hands out no more bytes of payloads than it may, oldest first, and the lane has more', async () => {
+      const scene = use();
+      const to = await scene.endpoint();
+      const all = await scene.publishMany(5, { to: [to], message: { payload: new Uint8Array(1000) } });
+      const first = await scene.claim({ maxBytes: 2999 });
+      expect(ids(first.deliveries)).toEqual(all.slice(0, 2));
+      expect(first.lanes).toEqual([{ destinationId: to, more: true }]);
+      const rest = await scene.claim({ maxBytes: 3000, lanes: [{ destinationId: to, room: 5 }] });
+      expect(ids(rest.deliveries)).toEqual(all.slice(2));
+      expect(rest.lanes).toEqual([{ destinationId: to, more: false }]);
+      expect(rest.deliveries.every(({ payload }) => payload.length === 1000)).toBe(true);
+    });
+
+    it('hands out one delivery however large it is', async () => {
+      const scene = use();
+      const [empty = '', a = '', b = ''] = await scene.endpoints(3);
+      const message = { payload: new Uint8Array(1000) };
+      const [first] = await scene.publish({ to: [a], message, now: T0 - 1 });
+      await scene.publish({ to: [b], message });
+      const lanes = [{ destinationId: empty, room: 5 }];
+      for (const maxBytes of [0, 999]) {
+        const { deliveries } = await scene.claim({ maxBytes, lanes });
+        expect(deliveries).toHaveLength(1);
+        if (maxBytes === 0) expect(ids(deliveries)).toEqual([first]);
+        await scene.store.release({ epoch: scene.epoch, now: T0, ids: ids(deliveries) });
+      }
+    });
+
+    it('ALL-03 shares the bytes: no lane takes all that there are, known or newly found', async () => {
+      const scene = use();
+      const [known = '', other = '', found = ''] = await scene.endpoints(3);
+      for (const to of [known, other, found]) {
+        await scene.publishMany(6, { to: [to], message: { payload: new Uint8Array(1000) } });
+      }
+      const lanes = [known, other].map((destinationId) => ({ destinationId, room: 10 }));
+      const { deliveries, lanes: seen } = await scene.claim({ maxBytes: 6000, lanes });
+      for (const to of [known, other, found]) {
+        expect(deliveries.filter(({ destinationId }) => destinationId === to)).toHaveLength(2);
+      }
+      expect(seen.every(({ more }) => more)).toBe(true);
+    });
+
     it('ALL-02 hands out nothing that is delivered', async () => {
       const scene = use();
       const [id = ''] = await scene.publish({ to: [await scene.endpoint()] });

@@ -47,9 +47,25 @@ export function exerciseLease(use: Use): void {
       await scene.store.leave({ epoch: scene.epoch });
       expect(await scene.store.lease({ epoch: scene.epoch, now: T0, ids: [id] })).toEqual({
         fenced: true,
+        left: [],
         deliveries: [],
       });
       expect(await scene.state(id)).toBe('pending');
+    });
+
+    it('stops before its bytes are exceeded, and says what it left', async () => {
+      const scene = use();
+      const to = [await scene.endpoint()];
+      const all = await scene.publishMany(4, { to, message: { payload: new Uint8Array(1000) } });
+      const lease = (ids: readonly string[], maxBytes: number) =>
+        scene.store.lease({ epoch: scene.epoch, now: T0, ids, maxBytes });
+      const [first = '', second = '', third = '', fourth = ''] = all;
+      const two = await lease(['dlv_none', first, second, third], 2999);
+      expect({ leased: ids(two.deliveries), left: two.left }).toEqual({ leased: [first, second], left: [third] });
+      expect(await scene.states(all)).toEqual(['leased', 'leased', 'pending', 'pending']);
+      const one = await lease([first, fourth, third], 0);
+      expect({ leased: ids(one.deliveries), left: one.left }).toEqual({ leased: [fourth], left: [third] });
+      expect((await lease([third], 1000)).deliveries[0]?.payload).toHaveLength(1000);
     });
 
     it('what it leased is not claimed, and its lane still finds the rest', async () => {

@@ -221,6 +221,7 @@ export class Scene {
       discover?: number;
       lanes?: readonly { destinationId: string; room: number }[];
       handlers?: readonly string[];
+      maxBytes?: number;
     } = {},
   ): Promise<ClaimOutput> {
     return this.store.claim({
@@ -229,6 +230,7 @@ export class Scene {
       lanes: input.lanes ?? [],
       discover: { lanes: input.discover ?? PLENTY, room: input.room ?? PLENTY },
       ...(input.handlers ? { handlers: input.handlers } : {}),
+      ...(input.maxBytes === undefined ? {} : { maxBytes: input.maxBytes }),
     });
   }
 

@@ -51,7 +51,7 @@ async function explainClaim(): Promise<Plan[]> {
   // Prepared, as the adapter does: one plan for whatever comes.
   const statements = [
     [LOCK_DUE.text, `${NOW}, '{}', 10, '{}'`],
-    [LEASE_DUE.text, `1, ${NOW}, '{ep_1}', '{5}'`],
+    [LEASE_DUE.text, `1, ${NOW}, '{ep_1}', '{5}', 1000000`],
     [SETTLE_LANES.text, `1, ${NOW}, '{ep_1}'`],
   ];
   await client.query('BEGIN');

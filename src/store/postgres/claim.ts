@@ -4,6 +4,7 @@ import { type Db, statement, type Tx } from './driver.ts';
 import { inState } from './in-state.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
+import { within } from './within.ts';
 
 /** A handler's lane is for the nodes that have the function; the others pass it by, however long it has been due. */
 function mine(handlers: string): string {
@@ -22,22 +23,26 @@ export const LOCK_DUE = statement(
     AND ${mine('$4')}
   ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED`,
 );
+// One of each lane, then a second one of each: many bytes in one lane do not take the place of the others. Sizes are told by
+// the payloads' headers; what stays behind is not read.
 export const LEASE_DUE = statement(
   'claim_lease_due',
   `WITH due AS MATERIALIZED (
-    SELECT d.id
-    FROM unnest($3::text[], $4::int[]) AS lane (destination_id, room)
+    SELECT d.id, m.payload, octet_length(m.payload) AS bytes,
+      sum(octet_length(m.payload)) OVER (ORDER BY d.nth, lane.position ROWS UNBOUNDED PRECEDING) AS bytes_so_far
+    FROM unnest($3::text[], $4::int[]) WITH ORDINALITY AS lane (destination_id, room, position)
     JOIN endpoints e ON e.id = lane.destination_id AND e.status = 'active'
     CROSS JOIN LATERAL (
-      SELECT id FROM deliveries
+      SELECT id, message_id, row_number() OVER (ORDER BY due_at, id) AS nth FROM deliveries
       WHERE destination_id = lane.destination_id AND state = 'pending' AND due_at <= $2
-      ORDER BY due_at, id LIMIT lane.room) d),
+      ORDER BY due_at, id LIMIT lane.room) d
+    JOIN messages m ON m.id = d.message_id),
   leased AS (
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1
-    WHERE d.id = ANY(ARRAY(SELECT id FROM due)) AND ${inState('d', 'pending')}
+    WHERE d.id = ANY(ARRAY(SELECT id FROM due WHERE ${within('$5')})) AND ${inState('d', 'pending')}
     RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
       d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at)
-  SELECT leased.*, m.payload FROM leased JOIN messages m ON m.id = leased.message_id`,
+  SELECT leased.*, due.payload FROM leased JOIN due ON due.id = leased.id`,
 );
 // A stopped lane is closed. One with more due work is parked: its node asks for it by name.
 export const SETTLE_LANES = statement(
@@ -76,10 +81,10 @@ export async function claim(db: Db, input: ClaimInput): Promise<ClaimOutput> {
       ]);
       if (!alive) return FENCED;
       const locked = new Set(known.map((lane) => lane.destination_id));
-      const wanted = [
-        ...input.lanes.filter(({ destinationId }) => locked.has(destinationId)),
-        ...due.map((lane) => ({ destinationId: lane.destination_id, room: input.discover.room })),
-      ];
+      const wanted = inTurn(
+        input.lanes.filter(({ destinationId }) => locked.has(destinationId)),
+        due.map((lane) => ({ destinationId: lane.destination_id, room: input.discover.room })),
+      );
       const { rows, more, next } = await take(tx, input, wanted);
       const moreLanes = next !== undefined && next <= input.now;
       return {
@@ -102,12 +107,21 @@ async function take(tx: Tx, input: ClaimInput, wanted: readonly { destinationId:
   const rooms = wanted.map(({ room }) => room);
   const none = ids.length === 0;
   const [rows, lanes, [next]] = await Promise.all([
-    none ? [] : tx.all<ClaimedRow>(LEASE_DUE, input.epoch, input.now, ids, rooms),
+    none ? [] : tx.all<ClaimedRow>(LEASE_DUE, input.epoch, input.now, ids, rooms, input.maxBytes ?? null),
     none ? [] : tx.all<{ destination_id: string; more: boolean }>(SETTLE_LANES, input.epoch, input.now, ids),
     tx.all<{ due_at: number }>(NEXT_LANE, input.handlers ?? []),
   ]);
   const more = new Set(lanes.filter((lane) => lane.more).map((lane) => lane.destination_id));
   return { rows, more, next: next?.due_at };
+}
+
+/** Known lanes and newly found ones by turns: neither may take all the bytes that there are. */
+function inTurn<T>(known: readonly T[], found: readonly T[]): T[] {
+  const turns = Math.max(known.length, found.length);
+  return Array.from({ length: turns }, (_, turn) => [
+    ...known.slice(turn, turn + 1),
+    ...found.slice(turn, turn + 1),
+  ]).flat();
 }
 
 /** RETURNING promises no order: lane by lane as asked, oldest due first. */

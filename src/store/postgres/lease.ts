@@ -1,33 +1,45 @@
 import { type ClaimedRow, toClaimed } from '../rows.ts';
-import type { LeaseOutput } from '../store.ts';
+import type { LeaseInput, LeaseOutput } from '../store.ts';
 import { type Db, statement } from './driver.ts';
 import { inState } from './in-state.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
+import { within } from './within.ts';
 
 // The lane's row is left as it is: whoever looks at it next finds its true due time.
 const LEASE = statement(
   'lease',
-  `WITH leased AS (
+  `WITH due AS MATERIALIZED (
+    SELECT d.id AS due_id, m.payload, octet_length(m.payload) AS bytes,
+      sum(octet_length(m.payload)) OVER (ORDER BY wanted.position ROWS UNBOUNDED PRECEDING) AS bytes_so_far
+    FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, position)
+    JOIN deliveries d ON d.id = wanted.id AND ${inState('d', 'pending')} AND d.due_at <= $2
+    JOIN endpoints e ON e.id = d.destination_id AND e.status = 'active'
+    JOIN messages m ON m.id = d.message_id),
+  leased AS (
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1
-    WHERE d.id = ANY($3::text[]) AND ${inState('d', 'pending')} AND d.due_at <= $2
-      AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = d.destination_id AND e.status = 'active')
+    WHERE d.id = ANY(ARRAY(SELECT due_id FROM due WHERE ${within('$4')})) AND ${inState('d', 'pending')} AND d.due_at <= $2
     RETURNING d.*)
-  SELECT leased.*, m.payload FROM leased JOIN messages m ON m.id = leased.message_id`,
+  SELECT due.due_id, leased.*, CASE WHEN leased.id IS NOT NULL THEN due.payload END AS payload
+  FROM due LEFT JOIN leased ON leased.id = due.due_id`,
 );
 
-export async function lease(
-  db: Db,
-  input: { epoch: number; now: number; ids: readonly string[] },
-): Promise<LeaseOutput> {
+type DueRow = { due_id: string } & (ClaimedRow | { id: null });
+
+function isLeased(row: DueRow): row is { due_id: string } & ClaimedRow {
+  return row.id !== null;
+}
+
+export async function lease(db: Db, input: LeaseInput): Promise<LeaseOutput> {
   return db.transaction(
     async (tx) => {
-      if (!(await isAlive(tx, input.epoch))) return { fenced: true, deliveries: [] };
-      const rows = await tx.all<ClaimedRow>(LEASE, input.epoch, input.now, input.ids);
-      const leased = new Map(rows.map((row) => [row.id, row]));
+      if (!(await isAlive(tx, input.epoch))) return { fenced: true, left: [], deliveries: [] };
       const wanted = [...new Set(input.ids)];
+      const rows = await tx.all<DueRow>(LEASE, input.epoch, input.now, wanted, input.maxBytes ?? null);
+      const leased = new Map(rows.filter(isLeased).map((row) => [row.id, row]));
       return {
         fenced: false,
+        left: rows.filter((row) => !isLeased(row)).map((row) => row.due_id),
         deliveries: wanted.flatMap((id) => leased.get(id) ?? []).map(toClaimed),
       };
     },

@@ -6,11 +6,16 @@ import { isAlive } from './nodes.ts';
 
 const FREE_LANES = 'FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL';
 const IS_OPEN = "SELECT 1 AS open FROM endpoints WHERE id = ? AND status = 'active'";
-// One statement for the whole lane instead of one a row.
+// One statement for the whole lane instead of one a row. Sizes are told by the rows' headers; no payload is read for them.
 const LEASE_DUE = `
   UPDATE deliveries SET state = 'leased', lease_epoch = ?1
   WHERE id IN (
-    SELECT id FROM deliveries WHERE destination_id = ?2 AND state = 'pending' AND due_at <= ?3 ORDER BY due_at, id LIMIT ?4)
+    SELECT id FROM (
+      SELECT id, bytes, sum(bytes) OVER (ORDER BY due_at, id ROWS UNBOUNDED PRECEDING) AS bytes_so_far FROM (
+        SELECT d.id, d.due_at, length(m.payload) AS bytes
+        FROM deliveries d JOIN messages m ON m.application_id = d.application_id AND m.id = d.message_id
+        WHERE d.destination_id = ?2 AND d.state = 'pending' AND d.due_at <= ?3 ORDER BY d.due_at, d.id LIMIT ?4))
+    WHERE bytes_so_far <= ?5 OR (bytes_so_far = bytes AND ?6))
   RETURNING id, message_id, application_id, destination_id, event_type, trigger_kind, attempts, schedule_attempts,
     first_attempt_at, due_at, created_at,
     (SELECT payload FROM messages m WHERE m.application_id = deliveries.application_id AND m.id = message_id) AS payload`;
@@ -19,26 +24,30 @@ export function claim(db: Db, input: ClaimInput): ClaimOutput {
   if (!isAlive(db, input.epoch)) {
     return { fenced: true, deliveries: [], lanes: [], moreLanes: false, nextDueAt: undefined };
   }
-  const deliveries: ClaimedDelivery[] = [];
-  const lanes: { destinationId: string; more: boolean }[] = [];
-  for (const lane of input.lanes) {
-    lanes.push({
-      destinationId: lane.destinationId,
-      more: claimLane(db, input, lane.destinationId, lane.room, deliveries),
-    });
-  }
   const { handlers = [] } = input;
   const found = db.all<{ destination_id: string }>(
     `SELECT destination_id ${FREE_LANES} AND ${mine(handlers)} AND due_at <= ? ORDER BY due_at LIMIT ?`,
     ...handlers,
     input.now,
-    input.discover.lanes,
+    input.discover.lanes === 0 ? 0 : input.discover.lanes + input.lanes.length,
   );
-  for (const lane of found) {
-    lanes.push({
-      destinationId: lane.destination_id,
-      more: claimLane(db, input, lane.destination_id, input.discover.room, deliveries),
-    });
+  const named = new Set(input.lanes.map(({ destinationId }) => destinationId));
+  const others = found.filter((lane) => !named.has(lane.destination_id)).slice(0, input.discover.lanes);
+  const wanted = [
+    ...input.lanes,
+    ...others.map((lane) => ({ destinationId: lane.destination_id, room: input.discover.room })),
+  ];
+  const deliveries: ClaimedDelivery[] = [];
+  const lanes: { destinationId: string; more: boolean }[] = [];
+  let left = input.maxBytes ?? Number.MAX_SAFE_INTEGER;
+  let sharers = wanted.filter(({ room }) => room > 0).length;
+  for (const lane of wanted) {
+    // What one lane has no use for goes to the next.
+    const maxBytes = lane.room > 0 ? Math.max(0, Math.floor(left / sharers--)) : 0;
+    const taken = claimLane(db, input, { ...lane, maxBytes, atLeastOne: deliveries.length === 0 });
+    for (const { payload } of taken.deliveries) left -= payload.length;
+    deliveries.push(...taken.deliveries);
+    lanes.push({ destinationId: lane.destinationId, more: taken.more });
   }
   const next = db.get<{ due_at: number }>(
     `SELECT due_at ${FREE_LANES} AND ${mine(handlers)} ORDER BY due_at LIMIT 1`,
@@ -54,18 +63,29 @@ function mine(handlers: readonly string[]): string {
   return handlers.length === 0 ? others : `(${others} OR destination_id IN (${handlers.map(() => '?').join(', ')}))`;
 }
 
-/** Leases up to `room` due deliveries of one lane, oldest due first; answers whether it has more due now. */
-function claimLane(db: Db, input: ClaimInput, destinationId: string, room: number, taken: ClaimedDelivery[]): boolean {
+interface LaneClaim {
+  readonly destinationId: string;
+  readonly room: number;
+  readonly maxBytes: number;
+  readonly atLeastOne: boolean;
+}
+
+/** Leases what there is room for of one lane's due deliveries, oldest due first; `more`: it has more due now. */
+function claimLane(
+  db: Db,
+  { epoch, now }: ClaimInput,
+  { destinationId, room, maxBytes, atLeastOne }: LaneClaim,
+): { deliveries: ClaimedDelivery[]; more: boolean } {
   if (db.get(IS_OPEN, destinationId) === undefined) {
     closeLane(db, destinationId);
-    return false;
+    return { deliveries: [], more: false };
   }
-  const leased = room > 0 ? db.all<ClaimedRow>(LEASE_DUE, input.epoch, destinationId, input.now, room) : [];
+  const rows =
+    room > 0 ? db.all<ClaimedRow>(LEASE_DUE, epoch, destinationId, now, room, maxBytes, atLeastOne ? 1 : 0) : [];
   // RETURNING promises no order.
-  leased.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0) || (a.id < b.id ? -1 : 1));
-  for (const row of leased) taken.push(toClaimed(row));
+  rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0) || (a.id < b.id ? -1 : 1));
   const next = nextDueAt(db, destinationId);
-  const more = next !== undefined && next <= input.now;
-  setLane(db, destinationId, next, more ? input.epoch : undefined);
-  return more;
+  const more = next !== undefined && next <= now;
+  setLane(db, destinationId, next, more ? epoch : undefined);
+  return { deliveries: rows.map(toClaimed), more };
 }

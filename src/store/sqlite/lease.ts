@@ -1,8 +1,13 @@
 import { type ClaimedRow, toClaimed } from '../rows.ts';
-import type { ClaimedDelivery, LeaseOutput } from '../store.ts';
+import type { ClaimedDelivery, LeaseInput, LeaseOutput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { isAlive } from './nodes.ts';
 
+const BYTES = `
+  SELECT length(m.payload) AS bytes FROM deliveries d
+  JOIN messages m ON m.application_id = d.application_id AND m.id = d.message_id
+  JOIN endpoints e ON e.id = d.destination_id AND e.status = 'active'
+  WHERE d.id = ? AND d.state = 'pending' AND d.due_at <= ?`;
 // The lane's row is left as it is: whoever looks at it next finds its true due time.
 const LEASE = `
   UPDATE deliveries SET state = 'leased', lease_epoch = ?1
@@ -10,12 +15,21 @@ const LEASE = `
     AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = destination_id AND e.status = 'active')
   RETURNING *, (SELECT payload FROM messages m WHERE m.application_id = deliveries.application_id AND m.id = message_id) AS payload`;
 
-export function lease(db: Db, input: { epoch: number; now: number; ids: readonly string[] }): LeaseOutput {
-  if (!isAlive(db, input.epoch)) return { fenced: true, deliveries: [] };
+export function lease(db: Db, input: LeaseInput): LeaseOutput {
+  if (!isAlive(db, input.epoch)) return { fenced: true, left: [], deliveries: [] };
   const deliveries: ClaimedDelivery[] = [];
-  for (const id of input.ids) {
+  const left: string[] = [];
+  let room = input.maxBytes ?? Number.MAX_SAFE_INTEGER;
+  for (const id of new Set(input.ids)) {
+    const bytes = db.get<{ bytes: number }>(BYTES, id, input.now)?.bytes;
+    if (bytes === undefined) continue;
+    if (left.length > 0 || (bytes > room && deliveries.length > 0)) {
+      left.push(id);
+      continue;
+    }
     const row = db.get<ClaimedRow>(LEASE, input.epoch, id, input.now);
     if (row !== undefined) deliveries.push(toClaimed(row));
+    room -= bytes;
   }
-  return { fenced: false, deliveries };
+  return { fenced: false, left, deliveries };
 }

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { Batcher } from './batcher.ts';
+
+const sizes = (limits: { maxItems: number; maxBytes?: number }) => {
+  const batches: number[][] = [];
+  const batcher = new Batcher({ ...limits, bytesOf: (bytes: number) => bytes }, async (items) => {
+    batches.push([...items]);
+    return items;
+  });
+  return { batcher, batches };
+};
+
+it('runs what waits in batches of so many items and so many bytes at most, in order', async () => {
+  const { batcher, batches } = sizes({ maxItems: 3, maxBytes: 10 });
+  const items = [1, 2, 3, 4, 6, 1, 9];
+  expect(await Promise.all(items.map((item) => batcher.add(item)))).toEqual(items);
+  expect(batches).toEqual([
+    [1, 2, 3],
+    [4, 6],
+    [1, 9],
+  ]);
+});
+
+it('runs an item that is larger than a batch may be by itself', async () => {
+  const { batcher, batches } = sizes({ maxItems: 3, maxBytes: 10 });
+  await Promise.all([50, 1, 40].map((item) => batcher.add(item)));
+  expect(batches).toEqual([[50], [1], [40]]);
+});
