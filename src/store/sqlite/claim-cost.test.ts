@@ -83,9 +83,9 @@ describe('claim', () => {
     const { watched, statements } = watch(db);
     claim(watched, { epoch, now: NOW, lanes: [], discover: { lanes: 10, room: 5 } });
     const plans = statements.flatMap(({ sql }) => planOf(db, sql));
-    expect(
-      plans.filter((detail) => /^SCAN|TEMP B-TREE/.test(detail) && !detail.includes('USING INDEX lanes_due')),
-    ).toEqual([]);
+    // The rows of a subquery are those that its limit let through.
+    const isBounded = (detail: string) => detail.includes('USING INDEX lanes_due') || detail.includes('(subquery');
+    expect(plans.filter((detail) => /^SCAN|TEMP B-TREE/.test(detail) && !isBounded(detail))).toEqual([]);
     expect(plans.some((detail) => detail.includes('deliveries_pending'))).toBe(true);
   });
 });
