@@ -1,7 +1,7 @@
 /** Opening a file: its lock, and what is said when it cannot be opened. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -52,6 +52,18 @@ describe('lock', () => {
     expect(await store.heartbeat({ epoch: 1, now: Date.UTC(2026, 0, 1), leaseMs: 1000 })).toBe('leading');
     await expect(openSqliteStore({ path, thread: false })).rejects.toMatchObject({ code: 'store_locked' });
     await store.close();
+  });
+
+  it.each(['a link to the file', 'a link to its folder'])('%s leads to the same lock', async (kind) => {
+    const link = join(folder, 'link');
+    await symlink(kind === 'a link to the file' ? path : folder, link);
+    const other = kind === 'a link to the file' ? link : join(link, 'posthorn.db');
+    const store = await openSqliteStore({ path, thread: false });
+    await expect(openSqliteStore({ path: other, thread: false })).rejects.toMatchObject({ code: 'store_locked' });
+    await store.close();
+    const linked = await openSqliteStore({ path: other, thread: false });
+    await expect(openSqliteStore({ path, thread: false })).rejects.toMatchObject({ code: 'store_locked' });
+    await linked.close();
   });
 
   it('a closed store gives the file free', async () => {
