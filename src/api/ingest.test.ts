@@ -164,6 +164,60 @@ describe('POST /in/{source}', () => {
   });
 });
 
+describe('the short way in, past the framework', () => {
+  const head = (payload: string) =>
+    `host: x\r\nstripe-signature: ${signature(payload)}\r\ncontent-type: application/json\r\ncontent-length: ${payload.length}`;
+
+  it('gives the answer that the framework gives, header by header', async () => {
+    await source();
+    const answers = [];
+    for (const path of ['/in/stripe', '/in/stripe?a=b']) {
+      for (const payload of [event(path), '{}']) {
+        const answer = await post(payload, { 'stripe-signature': signature(payload) }, path);
+        const headers = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
+        answers.push([answer.status, headers, (await answer.text()).replace(/msg_\w+/, 'msg_')]);
+      }
+    }
+    expect(answers.slice(0, 2)).toEqual(answers.slice(2));
+  });
+
+  it('PAY-01 keeps the bytes of a body that comes in pieces, and the next request on the connection', async () => {
+    await source();
+    const long = event('evt_long').replace('"data":{}', `"data":{"memo":"${'é'.repeat(20_000)}"}`);
+    const bytes = Buffer.from(long);
+    const socket = connect(Number(new URL(base).port), '127.0.0.1').setNoDelay(true);
+    const answered: string[] = [];
+    socket.on('data', (chunk) => answered.push(...(chunk.toString().match(/HTTP\/1\.1 \d+/g) ?? [])));
+    socket.write(`POST /in/stripe HTTP/1.1\r\n${head(long).replace(/\d+$/, String(bytes.length))}\r\n\r\n`);
+    for (let at = 0; at < bytes.length; at += 7777) {
+      await new Promise<void>((written) => socket.write(bytes.subarray(at, at + 7777), () => setImmediate(written)));
+    }
+    const next = event('evt_next');
+    socket.write(`POST /in/stripe HTTP/1.1\r\n${head(next)}\r\n\r\n${next}`);
+    await expect.poll(() => answered).toEqual(['HTTP/1.1 202', 'HTTP/1.1 202']);
+    socket.destroy();
+    const kept = (await rig.messages('stripe')).map(({ payload }) => Buffer.from(payload).toString());
+    expect(kept.sort()).toEqual([long, next].sort());
+  });
+
+  it('answers what is under way when the server closes, and ends the connection with it', async () => {
+    await source();
+    const answers: string[] = [];
+    const socket = connect(Number(new URL(base).port), '127.0.0.1');
+    socket.on('data', (chunk) => answers.push(chunk.toString()));
+    const payload = event();
+    const begun = new Promise((resolve) => server.server.once('request', resolve));
+    socket.write(`POST /in/stripe HTTP/1.1\r\n${head(payload)}\r\n\r\n${payload.slice(0, 9)}`);
+    await begun;
+    const closed = server.close();
+    await expect.poll(() => server.server.listening).toBe(false);
+    socket.write(payload.slice(9));
+    await closed;
+    await expect.poll(() => answers.join('')).toMatch(/^HTTP\/1\.1 202.*connection: close/is);
+    expect(await rig.messages('stripe')).toHaveLength(1);
+  });
+});
+
 describe('hostile senders', () => {
   const old = { timestamp: Math.floor(Date.now() / 1000) - 3600 };
   const future = { timestamp: Math.floor(Date.now() / 1000) + 3600 };

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { invalid } from '../errors.ts';
-import { receivingRoute } from '../inbound/index.ts';
+import { receiveDirectly, receivingRoute } from '../inbound/index.ts';
 import type { Served } from './api.ts';
 import { requireToken } from './auth.ts';
 import { answerClientError } from './client-error.ts';
@@ -62,6 +62,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     server.register(async (open) => {
       receivingRoute(open, receiver, '/in/:source', ({ source = '' }) => source);
     });
+    receiveDirectly(server, receiver, '/in/');
   }
   server.register(
     async (api) => {

@@ -16,6 +16,7 @@ export {
   type HandlerOptions,
   type SourceOptions,
 } from './library/declared-source.ts';
+export { receiveDirectly } from './library/receive-directly.ts';
 export { receivingRoute } from './library/receivers.ts';
 export { LONGEST_DEDUPE_MS } from './providers/index.ts';
 export { createReceiver, type Receiver } from './receive.ts';
