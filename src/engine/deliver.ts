@@ -29,7 +29,7 @@ export function handle(
   signal: AbortSignal,
   options: Pick<DeliverOptions, 'handlers'>,
   transaction?: TransactClient,
-): Promise<Outcome> {
+): Outcome | Promise<Outcome> {
   return options.handlers.handle({
     delivery: job.delivery,
     received,

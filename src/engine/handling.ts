@@ -11,8 +11,8 @@ export interface Handlers {
   has(destinationId: string): boolean;
   /** Whether the function writes in the transaction that also records it, where the store has such. */
   isTransactional(destinationId: string): boolean;
-  /** Runs the function. What it throws is an Outcome; this never rejects. */
-  handle(call: HandlerCall): Promise<Outcome>;
+  /** Runs the function; answers at once where it does. What it throws is an Outcome, never a rejection. */
+  handle(call: HandlerCall): Outcome | Promise<Outcome>;
 }
 
 export interface HandlerCall {

@@ -47,14 +47,15 @@ export class Worker {
       this.#options.onFinished(job, true);
       return this.release(job);
     }
-    const received = target.forwardAs && (await this.#received(job).catch((error) => this.#drop(job, error)));
+    const received =
+      target.forwardAs && (job.received ?? (await this.#received(job).catch((error) => this.#drop(job, error))));
     const startedAt = this.#options.clock.now();
     if (this.#isTransactional(target)) return this.#transact(job, target, received ?? {}, startedAt);
     const outcome = await this.#attempt(job, target, received, startedAt).catch(unexpected);
     return this.#finish(job, target, startedAt, outcome, true, received);
   }
 
-  #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Promise<Outcome> {
+  async #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Promise<Outcome> {
     const { signal } = this.#cutOff;
     if (target.kind === 'handler') return handle(job, target, received ?? {}, signal, this.#options);
     return send(job, target, received, startedAt, signal, this.#options);
@@ -161,9 +162,8 @@ export class Worker {
     return audience?.targets.get(delivery.destinationId);
   }
 
-  /** What came with the message, for what is sent on or handled: in memory when it was accepted a moment ago. */
-  async #received({ delivery, received }: Job): Promise<Received> {
-    if (received !== undefined) return received;
+  /** What came with the message, for what is sent on or handled, when it was not accepted here a moment ago. */
+  async #received({ delivery }: Job): Promise<Received> {
     const { applicationId, messageId: id } = delivery;
     const read = () => this.#options.store.getMessage({ applicationId, id });
     return (await persist(read, this.#options.clock, this.#cutOff.signal, this.#options.onTrouble)) ?? {};

@@ -22,7 +22,7 @@ export function createHandlerRegistry(options: { readonly clock: Clock; readonly
   const { logger } = options;
   const bound = new Map<string, Bound>();
 
-  async function handle(call: HandlerCall): Promise<Outcome> {
+  function handle(call: HandlerCall): Outcome | Promise<Outcome> {
     const { delivery, received, attempt } = call;
     const found = bound.get(delivery.destinationId);
     if (found === undefined) throw new Error(`this process has no handler for ${delivery.destinationId}`);

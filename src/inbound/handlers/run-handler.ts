@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { HandlerCall, Logger } from '../../engine/index.ts';
 import { describeError } from '../../errors.ts';
 import type { Outcome } from '../../model/index.ts';
+import { BreakOff } from './break-off.ts';
 import type { Handler, HandlerContext } from './handler.ts';
 import { parseBody } from './parse-body.ts';
 import { toOutcome } from './to-outcome.ts';
@@ -13,45 +14,61 @@ export interface RunOptions {
 }
 
 /**
- * Never rejects, and settles at the time limit even when the function does not heed its signal: the attempt counts as
- * failed then, and whatever the function still does, it does beside the next attempt.
+ * Never throws or rejects, and settles at the time limit even when the function does not heed its signal: the attempt
+ * counts as failed then, and whatever the function still does, it does beside the next attempt.
  */
-export async function runHandler(handler: Handler, call: HandlerCall, options: RunOptions): Promise<Outcome> {
+export function runHandler(handler: Handler, call: HandlerCall, options: RunOptions): Outcome | Promise<Outcome> {
   const { clock } = options;
   const startedAt = clock.now();
-  const controller = new AbortController();
-  const elapsed = () => Math.max(0, clock.now() - startedAt);
-  let resolve: (outcome: Outcome) => void = () => {};
-  const ended = new Promise<Outcome>((settle) => {
-    resolve = settle;
-  });
-  const end = (error: 'timeout' | 'interrupted', message: string) => {
-    resolve({ kind: 'failure', error, message, durationMs: elapsed() });
-    controller.abort(new Error(message));
-  };
-  const timer = clock.after(call.timeoutMs, () => {
-    end('timeout', `the handler took longer than the ${call.timeoutMs} ms that its policy allows`);
-  });
-  const onStop = () => end('interrupted', 'the process stopped while the handler ran');
-  call.signal.addEventListener('abort', onStop);
-  if (call.signal.aborted) onStop();
-  void run(handler, call, controller.signal, options).then(
-    () => resolve({ kind: 'response', status: 200, body: '', bodyTruncated: false, durationMs: elapsed() }),
-    (error: unknown) => resolve(toOutcome(error, elapsed())),
-  );
+  if (call.signal.aborted) return failure('interrupted', STOPPED, 0);
+  const breakOff = new BreakOff();
   try {
-    return await ended;
-  } finally {
-    timer.cancel();
-    call.signal.removeEventListener('abort', onStop);
+    const returned = handler(eventOf(call), contextOf(call, breakOff, options.logger));
+    if (isThenable(returned)) return withinTime(returned, call, breakOff, clock, startedAt);
+    // It is over before anything could break it off: neither a timer nor a listener is for it.
+    return succeeded(elapsedMs(clock, startedAt));
+  } catch (error) {
+    return toOutcome(error, elapsedMs(clock, startedAt));
   }
 }
 
-async function run(handler: Handler, call: HandlerCall, signal: AbortSignal, { logger }: RunOptions): Promise<void> {
+function withinTime(
+  returned: PromiseLike<unknown>,
+  call: HandlerCall,
+  breakOff: BreakOff,
+  clock: Clock,
+  startedAt: number,
+): Promise<Outcome> {
+  const { timeoutMs } = call;
+  return new Promise((resolve) => {
+    const settle = (outcome: Outcome) => {
+      timer.cancel();
+      unlisten();
+      resolve(outcome);
+    };
+    const end = (error: 'timeout' | 'interrupted', message: string) => {
+      settle(failure(error, message, elapsedMs(clock, startedAt)));
+      breakOff.abort(new Error(message));
+    };
+    const unlisten = BreakOff.listen(call.signal, () => end('interrupted', STOPPED));
+    // What it did before it first waited was on its time too.
+    const timer = clock.after(timeoutMs - elapsedMs(clock, startedAt), () => {
+      end('timeout', `the handler took longer than the ${timeoutMs} ms that its policy allows`);
+    });
+    // A thenable of somebody else's may throw, or call back twice: a promise of our own takes it in.
+    Promise.resolve(returned).then(
+      () => settle(succeeded(elapsedMs(clock, startedAt))),
+      (error: unknown) => settle(toOutcome(error, elapsedMs(clock, startedAt))),
+    );
+  });
+}
+
+const STOPPED = 'the process stopped while the handler ran';
+
+function contextOf(call: HandlerCall, breakOff: BreakOff, logger: Logger): HandlerContext {
   const { delivery, received } = call;
-  const event = eventOf(call);
   const eventId = received.eventId ?? delivery.messageId;
-  const context: HandlerContext = {
+  return {
     eventId,
     idempotencyKey: eventId,
     eventType: delivery.eventType,
@@ -62,11 +79,30 @@ async function run(handler: Handler, call: HandlerCall, signal: AbortSignal, { l
     receivedAt: delivery.createdAt,
     headers: received.headers ?? {},
     body: delivery.payload,
-    signal,
+    // Made when it is asked for: most handlers never do, and a signal costs more than all the rest of this.
+    get signal() {
+      return breakOff.signal;
+    },
     logger,
     ...(call.transaction === undefined ? {} : { transaction: call.transaction }),
   };
-  await handler(event, context);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
+  return typeof (value as { then?: unknown }).then === 'function';
+}
+
+function elapsedMs(clock: Clock, startedAt: number): number {
+  return Math.max(0, clock.now() - startedAt);
+}
+
+function succeeded(durationMs: number): Outcome {
+  return { kind: 'response', status: 200, body: '', bodyTruncated: false, durationMs };
+}
+
+function failure(error: 'timeout' | 'interrupted', message: string, durationMs: number): Outcome {
+  return { kind: 'failure', error, message, durationMs };
 }
 
 /** Bytes that are no JSON now will be none later: only here does that mean that the event itself is wrong. */
