@@ -1,6 +1,7 @@
-/** Rows as records, where the databases answer alike. Column names are the model's in snake case. */
-import type { Delivery, EndpointHealth } from '../model/index.ts';
-import type { ClaimedDelivery } from './store.ts';
+/** Rows as records. Column names are the model's in snake case. */
+import type { Attempt, Decision, Delivery, EndpointHealth, Message } from '../model/index.ts';
+import type { ClaimedDelivery } from './leasing.ts';
+import type { Counts } from './queries.ts';
 
 export interface DeliveryRow {
   id: string;
@@ -85,5 +86,101 @@ export function toHealth(row: HealthRow): EndpointHealth {
     failureCount: row.failure_count,
     ...(row.last_success_at === null ? {} : { lastSuccessAt: row.last_success_at }),
     ...(row.last_failure_at === null ? {} : { lastFailureAt: row.last_failure_at }),
+  };
+}
+
+export interface MessageRow {
+  id: string;
+  application_id: string;
+  event_id: string | null;
+  event_type: string;
+  channels: ListColumn;
+  tags: ListColumn;
+  payload: Uint8Array;
+  created_at: number;
+  headers: string | null;
+  content_type: string | null;
+  conflicts: number | null;
+}
+
+/** As its text, or read already by a database that knows JSON. */
+type ListColumn = string | readonly string[] | null;
+
+export function toMessage(row: MessageRow): Message {
+  return {
+    id: row.id,
+    applicationId: row.application_id,
+    eventType: row.event_type,
+    payload: row.payload,
+    createdAt: row.created_at,
+    ...(row.event_id === null ? {} : { eventId: row.event_id }),
+    ...(row.channels === null ? {} : { channels: toList(row.channels) }),
+    ...(row.tags === null ? {} : { tags: toList(row.tags) }),
+    ...(row.headers === null ? {} : { headers: JSON.parse(row.headers) as Record<string, string> }),
+    ...(row.content_type === null ? {} : { contentType: row.content_type }),
+    ...(row.conflicts === null ? {} : { conflicts: row.conflicts }),
+  };
+}
+
+function toList(column: string | readonly string[]): readonly string[] {
+  return typeof column === 'string' ? (JSON.parse(column) as string[]) : column;
+}
+
+export interface AttemptRow {
+  id: string;
+  message_id: string;
+  delivery_id: string;
+  application_id: string;
+  destination_id: string;
+  event_type: string;
+  number: number;
+  trigger_kind: Attempt['trigger'];
+  url: string;
+  started_at: number;
+  duration_ms: number;
+  status: number;
+  error: Attempt['error'] | null;
+  response: string;
+  /** 0 or 1 in a database that has no other way to say it. */
+  response_truncated: boolean | number;
+  decision: string;
+}
+
+export function toAttempt(row: AttemptRow): Attempt {
+  return {
+    id: row.id,
+    deliveryId: row.delivery_id,
+    messageId: row.message_id,
+    applicationId: row.application_id,
+    destinationId: row.destination_id,
+    eventType: row.event_type,
+    number: row.number,
+    trigger: row.trigger_kind,
+    url: row.url,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    status: row.status,
+    response: row.response,
+    responseTruncated: Boolean(row.response_truncated),
+    decision: JSON.parse(row.decision) as Decision,
+    ...(row.error ? { error: row.error } : {}),
+  };
+}
+
+export type CountsRow = Partial<Record<'pending' | 'retrying' | 'leased' | 'held' | 'dead', number>> & {
+  /** The earliest due time of the lanes that wait, and of those in a node's hands. */
+  waiting?: number | null;
+  parked?: number | null;
+};
+
+export function toCounts(row: CountsRow): Counts {
+  const due = [row.waiting, row.parked].filter((at) => typeof at === 'number');
+  return {
+    pending: row.pending ?? 0,
+    retrying: row.retrying ?? 0,
+    leased: row.leased ?? 0,
+    held: row.held ?? 0,
+    dead: row.dead ?? 0,
+    oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
   };
 }

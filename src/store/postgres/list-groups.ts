@@ -5,8 +5,8 @@
 
 import { type DeliveryRow, toDelivery } from '../rows.ts';
 import type { DeadLetterGroup, GroupInput, GroupKey, GroupPage } from '../store.ts';
+import { limitOf } from './dialect.ts';
 import { type Db, statement } from './driver.ts';
-import { limitOf } from './filters.ts';
 
 const KEY = 'application_id, event_type, fingerprint';
 const DEAD = "deliveries WHERE state = 'dead'";

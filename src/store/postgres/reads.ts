@@ -1,10 +1,19 @@
 /** getMessage, listMessages, getDelivery, listDeliveries, getAttempt, listAttempts, counts. */
 import type { Attempt, Delivery, Message } from '../../model/index.ts';
-import { type DeliveryRow, toDelivery } from '../rows.ts';
+import { attemptFilter, deliveryFilter, messageFilter } from '../filters.ts';
+import {
+  type AttemptRow,
+  type CountsRow,
+  type DeliveryRow,
+  type MessageRow,
+  toAttempt,
+  toCounts,
+  toDelivery,
+  toMessage,
+} from '../rows.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
+import { anywhere, limitOf, page } from './dialect.ts';
 import { type Db, statement } from './driver.ts';
-import { attemptFilter, deliveryFilter, limitOf, messageFilter, page } from './filters.ts';
-import { type AttemptRow, type MessageRow, toAttempt, toMessage } from './rows.ts';
 
 const MESSAGE = statement('get_message', 'SELECT * FROM messages WHERE id = $2 AND application_id = $1');
 const MESSAGE_BY_EVENT_ID = statement(
@@ -24,7 +33,7 @@ export async function getMessage(db: Db, input: { applicationId: string; id: str
 }
 
 export function listMessages(db: Db, input: MessageFilter & PageInput): Promise<Page<Message>> {
-  return page(db, { table: 'messages', key: 'id', where: messageFilter(input), page: input }, toMessage);
+  return page(db, { table: 'messages', key: 'id', where: messageFilter(anywhere(), input), page: input }, toMessage);
 }
 
 export async function getDelivery(db: Db, input: { id: string }): Promise<Delivery | undefined> {
@@ -33,7 +42,11 @@ export async function getDelivery(db: Db, input: { id: string }): Promise<Delive
 }
 
 export function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Promise<Page<Delivery>> {
-  return page(db, { table: 'deliveries', key: 'id', where: deliveryFilter(input), page: input }, toDelivery);
+  return page(
+    db,
+    { table: 'deliveries', key: 'id', where: deliveryFilter(anywhere(), input), page: input },
+    toDelivery,
+  );
 }
 
 export async function getAttempt(db: Db, input: { messageId: string; id: string }): Promise<Attempt | undefined> {
@@ -42,25 +55,17 @@ export async function getAttempt(db: Db, input: { messageId: string; id: string 
 }
 
 export function listAttempts(db: Db, input: AttemptFilter & PageInput): Promise<Page<Attempt>> {
-  return page(db, { table: 'attempts', key: 'id', where: attemptFilter(input), page: input }, toAttempt);
+  return page(db, { table: 'attempts', key: 'id', where: attemptFilter(anywhere(), input), page: input }, toAttempt);
 }
 
 export async function counts(db: Db, input: { most: number }): Promise<Counts> {
   const states = ['pending', 'leased', 'held', 'dead'].map((state) => count(state, input.most));
   // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
-  const [row = {}] = await db.all<Record<string, number | null>>({
+  const [row = {}] = await db.all<CountsRow>({
     text: `SELECT ${states.join(', ')},
       (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' AND attempts > 0 ${limitOf(input.most)}) s) AS retrying,
       (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
       (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`,
   });
-  const due = [row.waiting, row.parked].filter((at) => typeof at === 'number');
-  return {
-    pending: row.pending ?? 0,
-    retrying: row.retrying ?? 0,
-    leased: row.leased ?? 0,
-    held: row.held ?? 0,
-    dead: row.dead ?? 0,
-    oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
-  };
+  return toCounts(row);
 }

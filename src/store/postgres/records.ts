@@ -1,30 +1,13 @@
 /** insert, get, list, update, remove: the records that the API manages, one table each, all of one shape. */
-import { HEALTHY } from '../../model/index.ts';
-import { type HealthRow, toHealth } from '../rows.ts';
-import type { GetInput, InsertInput, ListInput, Page, RecordKind, RecordTypes, Stored, UpdateInput } from '../store.ts';
+import { isOwner, parentOf, type RecordRow, tableOf, toColumns, toStored } from '../record-tables.ts';
+import type { GetInput, InsertInput, ListInput, Page, RecordKind, Stored, UpdateInput } from '../store.ts';
+import { anywhere, page } from './dialect.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { leavesEmpty, sqlState } from './explain.ts';
-import { page, Where } from './filters.ts';
 import { exclude } from './locks.ts';
 import { tell } from './news.ts';
 import { remember } from './remembered.ts';
 import { CHANGE_FANOUT, changeFanout } from './set-status.ts';
-
-interface RecordTable<K extends RecordKind> {
-  readonly table: string;
-  /** The column that lists are ordered and paged by. */
-  readonly listBy: 'id' | 'name';
-  readonly nameOf: (record: RecordTypes[K]) => string | undefined;
-}
-
-const TABLES: { readonly [K in RecordKind]: RecordTable<K> } = {
-  application: { table: 'applications', listBy: 'id', nameOf: (record) => record.uid },
-  source: { table: 'sources', listBy: 'id', nameOf: (record) => record.uid },
-  endpoint: { table: 'endpoints', listBy: 'id', nameOf: (record) => record.uid },
-  eventType: { table: 'event_types', listBy: 'name', nameOf: (record) => record.name },
-  policy: { table: 'policies', listBy: 'name', nameOf: (record) => record.name },
-  token: { table: 'tokens', listBy: 'id', nameOf: (record) => record.hash },
-};
 
 const UNIQUE_VIOLATION = '23505';
 const OWNER_EXISTS = statement(
@@ -43,12 +26,6 @@ const CANCEL_LANES_OF = statement('cancel_lanes_of', CANCEL_LANES.replace('?', '
 const REMOVE_ENDPOINTS = statement('remove_endpoints', 'DELETE FROM endpoints WHERE parent_id = $1');
 const REMOVE_TOKENS = statement('remove_tokens', 'DELETE FROM tokens WHERE owner_id = $1');
 
-interface RecordRow extends Partial<HealthRow> {
-  doc: string;
-  revision: number;
-  fanout_revision?: number;
-}
-
 export async function insert<K extends RecordKind>(
   db: Db,
   input: InsertInput<K>,
@@ -60,11 +37,12 @@ export async function insert<K extends RecordKind>(
       if (parentId !== undefined && (await tx.all(OWNER_EXISTS, parentId)).length === 0) return 'missing';
       // First, so that a key that was used already is told as such, whatever else it would run into.
       if (input.remember !== undefined) await remember(tx, input.remember, input.record.createdAt);
-      const columns = toColumns(input, parentId);
+      const columns: Record<string, SqlValue> = toColumns(input);
+      if ('hash' in input.record) columns.owner_id = input.record.applicationId ?? null;
       const names = Object.keys(columns);
       const places = names.map((_, index) => `$${index + 1}`);
       await tx.run(
-        { text: `INSERT INTO ${TABLES[input.kind].table} (${names.join(', ')}) VALUES (${places.join(', ')})` },
+        { text: `INSERT INTO ${tableOf(input.kind).table} (${names.join(', ')}) VALUES (${places.join(', ')})` },
         ...Object.values(columns),
       );
       await Promise.all([
@@ -82,7 +60,7 @@ export async function insert<K extends RecordKind>(
 }
 
 export async function get<K extends RecordKind>(db: Db, input: GetInput<K>): Promise<Stored<K> | undefined> {
-  const { table } = TABLES[input.kind];
+  const { table } = tableOf(input.kind);
   const limited = input.parentId === undefined ? '' : 'AND parent_id = $2';
   const [row] = await db.all<RecordRow>(
     statement(
@@ -96,8 +74,8 @@ export async function get<K extends RecordKind>(db: Db, input: GetInput<K>): Pro
 }
 
 export function list<K extends RecordKind>(db: Db, input: ListInput<K>): Promise<Page<Stored<K>>> {
-  const { table, listBy } = TABLES[input.kind];
-  const where = new Where().andEqual('parent_id', input.parentId);
+  const { table, listBy } = tableOf(input.kind);
+  const where = anywhere().andEqual('parent_id', input.parentId);
   return page<RecordRow, Stored<K>>(db, { table, key: listBy, where, page: input }, toStored<K>);
 }
 
@@ -105,7 +83,7 @@ export async function update<K extends RecordKind>(
   db: Db,
   input: UpdateInput<K>,
 ): Promise<'updated' | 'conflict' | 'stale' | 'missing'> {
-  const { table, nameOf } = TABLES[input.kind] as RecordTable<K>;
+  const { table, nameOf } = tableOf(input.kind);
   const { id } = input.record;
   const owner = isOwner(input.kind) ? id : parentOf(input.record);
   try {
@@ -136,7 +114,7 @@ export async function update<K extends RecordKind>(
 }
 
 export async function remove(db: Db, input: { kind: RecordKind; id: string; now: number }): Promise<boolean> {
-  const { table } = TABLES[input.kind];
+  const { table } = tableOf(input.kind);
   return db.transaction(async (tx) => {
     if (isOwner(input.kind)) await tx.all(LOCK_ENDPOINTS, input.id);
     const [row] = await tx.all<{ parent_id?: string }>(
@@ -159,47 +137,8 @@ export async function remove(db: Db, input: { kind: RecordKind; id: string; now:
   });
 }
 
-function toColumns<K extends RecordKind>(
-  input: InsertInput<K>,
-  parentId: string | undefined,
-): Record<string, SqlValue> {
-  const { nameOf } = TABLES[input.kind] as RecordTable<K>;
-  const columns: Record<string, SqlValue> = {
-    id: input.record.id,
-    name: nameOf(input.record) ?? null,
-    revision: 1,
-    doc: JSON.stringify(input.record),
-  };
-  if (isOwner(input.kind)) columns.fanout_revision = 1;
-  if (input.kind === 'token')
-    columns.owner_id = 'applicationId' in input.record ? (input.record.applicationId ?? null) : null;
-  if (input.kind === 'endpoint') {
-    const { status, reason, failureCount } = input.health ?? HEALTHY;
-    Object.assign(columns, { parent_id: parentId ?? null, status, reason, failure_count: failureCount });
-  }
-  return columns;
-}
-
 /** What other nodes keep in memory of these: an application's endpoints, and the policies of all. */
 async function tellOf(db: Db, tx: Tx, kind: RecordKind, owner: string | undefined): Promise<void> {
   if (owner !== undefined) await tell(db, tx, { changed: [owner] });
   else if (kind === 'policy') await tell(db, tx, { changed: 'all' });
-}
-
-/** Whom messages and endpoints belong to. */
-function isOwner(kind: RecordKind): boolean {
-  return kind === 'application' || kind === 'source';
-}
-
-function parentOf(record: RecordTypes[RecordKind]): string | undefined {
-  return 'url' in record ? record.applicationId : undefined;
-}
-
-function toStored<K extends RecordKind>(row: RecordRow): Stored<K> {
-  return {
-    record: JSON.parse(row.doc),
-    revision: row.revision,
-    health: row.status === undefined ? undefined : toHealth(row as HealthRow),
-    fanoutRevision: row.fanout_revision,
-  } as Stored<K>;
 }

@@ -1,8 +1,8 @@
+import { type MessageRow, toMessage } from '../rows.ts';
 import type { AcceptItem, RelayInput, RelayOutput } from '../store.ts';
 import { type Entry, type Verdict, writeOn } from './accept.ts';
 import { type Db, statement } from './driver.ts';
 import { share } from './locks.ts';
-import { type MessageRow, toMessage } from './rows.ts';
 import { within } from './within.ts';
 
 // A message that another node is accepting is left to it.

@@ -1,9 +1,10 @@
 /** redeliver, addDelivery and discard: what a person does to chosen deliveries, in one transaction a call. */
 
 import type { DeliveryState } from '../../model/index.ts';
+import { deliveryFilter } from '../filters.ts';
 import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
+import { anywhere, limitOf } from './dialect.ts';
 import { type Db, type Runner, statement } from './driver.ts';
-import { deliveryFilter, limitOf } from './filters.ts';
 import { inState } from './in-state.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
@@ -101,7 +102,7 @@ async function choose(
 ): Promise<{ ids: string[]; more: boolean }> {
   if ('ids' in select) return { ids: [...select.ids], more: false };
   const states = (select.filter.states ?? from).filter((state) => from.includes(state));
-  const where = deliveryFilter({ ...select.filter, states }).and(condition);
+  const where = deliveryFilter(anywhere(), { ...select.filter, states }).and(condition);
   const text = `SELECT id FROM deliveries ${where} ORDER BY id ${limitOf(select.limit + 1)}`;
   const rows = await runner.all<{ id: string }>({ text }, ...where.params);
   return { ids: rows.slice(0, select.limit).map(({ id }) => id), more: rows.length > select.limit };

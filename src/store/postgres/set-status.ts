@@ -1,6 +1,7 @@
 import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
 import { type HealthRow, toHealth } from '../rows.ts';
 import type { SetStatusInput } from '../store.ts';
+import { withStatus } from '../with-status.ts';
 import { type Db, statement, type Tx } from './driver.ts';
 import { exclude } from './locks.ts';
 import { tell } from './news.ts';
@@ -108,13 +109,7 @@ export async function setStatus(db: Db, input: SetStatusInput): Promise<Endpoint
     const [row] = await tx.all<HealthRow & { parent_id: string }>(LOCK, input.endpointId);
     if (row === undefined) return undefined;
     const before = toHealth(row);
-    const active = input.status === 'active';
-    const after: EndpointHealth = {
-      ...before,
-      status: input.status,
-      reason: active ? '' : input.reason,
-      failureCount: active ? 0 : before.failureCount,
-    };
+    const after = withStatus(before, input);
     const change = { id: input.endpointId, applicationId: row.parent_id, before: before.status, health: after };
     await Promise.all([writeHealth(db, tx, [change]), tx.commit()]);
     return after;

@@ -1,5 +1,7 @@
 import type { Message } from '../../model/index.ts';
+import { MESSAGE_COLUMNS, messageValues } from '../row-values.ts';
 import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult } from '../store.ts';
+import { insertInto } from './dialect.ts';
 import type { Db } from './driver.ts';
 import { goneMessage } from './event-ids.ts';
 import { DueLanes } from './lanes.ts';
@@ -11,9 +13,7 @@ const BY_EVENT_ID = 'SELECT id FROM messages WHERE application_id = ? AND event_
 // Only what came again is compared: the hot path reads no payload.
 const SAME_PAYLOAD = 'SELECT payload = ? AS same FROM messages WHERE application_id = ? AND id = ?';
 const COUNT_CONFLICT = 'UPDATE messages SET conflicts = coalesce(conflicts, 0) + 1 WHERE application_id = ? AND id = ?';
-const INSERT_MESSAGE = `
-  INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at, headers, content_type)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_MESSAGE = insertInto('messages', MESSAGE_COLUMNS);
 const INSERT_DELIVERY = `
   INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
     schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
@@ -91,17 +91,5 @@ function write(db: Db, item: AcceptItem, now: number, epoch: number | undefined,
 }
 
 export function insertMessage(db: Db, message: Message): void {
-  db.run(
-    INSERT_MESSAGE,
-    message.id,
-    message.applicationId,
-    message.eventId ?? null,
-    message.eventType,
-    message.channels ? JSON.stringify(message.channels) : null,
-    message.tags ? JSON.stringify(message.tags) : null,
-    message.payload,
-    message.createdAt,
-    message.headers ? JSON.stringify(message.headers) : null,
-    message.contentType ?? null,
-  );
+  db.run(INSERT_MESSAGE, ...messageValues(message));
 }

@@ -1,5 +1,4 @@
 /** Whom messages and endpoints belong to: an application, or a source. Its id says which. */
-import type { RecordKind } from '../store.ts';
 import type { Db } from './driver.ts';
 
 const REVISION = {
@@ -10,10 +9,6 @@ const CHANGE = {
   applications: 'UPDATE applications SET fanout_revision = fanout_revision + 1 WHERE id = ?',
   sources: 'UPDATE sources SET fanout_revision = fanout_revision + 1 WHERE id = ?',
 };
-
-export function isOwner(kind: RecordKind): boolean {
-  return kind === 'application' || kind === 'source';
-}
 
 /** Undefined when there is no such owner. */
 export function fanoutRevision(db: Db, ownerId: string): number | undefined {

@@ -1,10 +1,19 @@
 /** getMessage, listMessages, getDelivery, listDeliveries, getAttempt, listAttempts, counts. */
 import type { Attempt, Delivery, Message } from '../../model/index.ts';
-import { type DeliveryRow, toDelivery } from '../rows.ts';
+import { attemptFilter, deliveryFilter, messageFilter } from '../filters.ts';
+import {
+  type AttemptRow,
+  type CountsRow,
+  type DeliveryRow,
+  type MessageRow,
+  toAttempt,
+  toCounts,
+  toDelivery,
+  toMessage,
+} from '../rows.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
+import { anywhere, page } from './dialect.ts';
 import type { Db } from './driver.ts';
-import { attemptFilter, deliveryFilter, messageFilter, page } from './filters.ts';
-import { type AttemptRow, type MessageRow, toAttempt, toMessage } from './rows.ts';
 
 const MESSAGE = 'SELECT * FROM messages WHERE application_id = ? AND id = ?';
 const MESSAGE_BY_EVENT_ID = 'SELECT * FROM messages WHERE application_id = ? AND event_id = ?';
@@ -27,8 +36,8 @@ export function getMessage(db: Db, input: { applicationId: string; id: string })
 }
 
 export function listMessages(db: Db, input: MessageFilter & PageInput): Page<Message> {
-  const where = messageFilter(input);
-  return page(db, { select: '*', table: 'messages', key: 'id', where, page: input }, toMessage);
+  const where = messageFilter(anywhere(), input);
+  return page(db, { table: 'messages', key: 'id', where, page: input }, toMessage);
 }
 
 export function getDelivery(db: Db, input: { id: string }): Delivery | undefined {
@@ -37,8 +46,8 @@ export function getDelivery(db: Db, input: { id: string }): Delivery | undefined
 }
 
 export function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Page<Delivery> {
-  const where = deliveryFilter(input);
-  return page(db, { select: '*', table: 'deliveries', key: 'id', where, page: input }, toDelivery);
+  const where = deliveryFilter(anywhere(), input);
+  return page(db, { table: 'deliveries', key: 'id', where, page: input }, toDelivery);
 }
 
 export function getAttempt(db: Db, input: { messageId: string; id: string }): Attempt | undefined {
@@ -47,19 +56,11 @@ export function getAttempt(db: Db, input: { messageId: string; id: string }): At
 }
 
 export function listAttempts(db: Db, input: AttemptFilter & PageInput): Page<Attempt> {
-  const where = attemptFilter(input);
-  return page(db, { select: '*', table: 'attempts', key: 'id', where, page: input }, toAttempt);
+  const where = attemptFilter(anywhere(), input);
+  return page(db, { table: 'attempts', key: 'id', where, page: input }, toAttempt);
 }
 
 export function counts(db: Db, input: { most: number }): Counts {
-  const row = db.get<Record<string, number | null>>(COUNTS, input.most) ?? {};
-  const due = [row.waiting, row.parked].filter((at) => typeof at === 'number');
-  return {
-    pending: row.pending ?? 0,
-    retrying: row.retrying ?? 0,
-    leased: row.leased ?? 0,
-    held: row.held ?? 0,
-    dead: row.dead ?? 0,
-    oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
-  };
+  const row = db.get<CountsRow>(COUNTS, input.most) ?? {};
+  return toCounts(row);
 }

@@ -1,6 +1,8 @@
 import type { Attempt, Decision, EndpointHealth } from '../../model/index.ts';
 import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
+import { ATTEMPT_COLUMNS, attemptValues } from '../row-values.ts';
 import type { ChangedEndpoint, RecordInput, RecordItem, RecordOutput } from '../store.ts';
+import { insertInto, storable } from './dialect.ts';
 import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
 import { readHealth, waitingState, writeHealth } from './set-status.ts';
@@ -12,10 +14,7 @@ const MOVE_ON = `
   WHERE id = ? AND state = 'leased' AND lease_epoch = ? AND attempts = ?`;
 // Only for what died: the way of a success carries no empty columns along.
 const DIE = MOVE_ON.replace('dead_at = ?', 'dead_at = ?, fingerprint = ?, last_error = ?');
-const INSERT_ATTEMPT = `
-  INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
-    started_at, duration_ms, status, error, response, response_truncated, succeeded, decision)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_ATTEMPT = insertInto('attempts', ATTEMPT_COLUMNS);
 
 export function record(db: Db, input: RecordInput): RecordOutput {
   const lanes = new DueLanes();
@@ -66,26 +65,7 @@ function nextState(decision: Decision, endedAt: number) {
 }
 
 export function insertAttempt(db: Db, attempt: Attempt): void {
-  db.run(
-    INSERT_ATTEMPT,
-    attempt.id,
-    attempt.messageId,
-    attempt.deliveryId,
-    attempt.applicationId,
-    attempt.destinationId,
-    attempt.eventType,
-    attempt.number,
-    attempt.trigger,
-    attempt.url,
-    attempt.startedAt,
-    attempt.durationMs,
-    attempt.status,
-    attempt.error ?? null,
-    attempt.response,
-    attempt.responseTruncated ? 1 : 0,
-    attempt.decision.kind === 'delivered' ? 1 : 0,
-    JSON.stringify(attempt.decision),
-  );
+  db.run(INSERT_ATTEMPT, ...attemptValues(attempt).map(storable));
 }
 
 /** Endpoint health over one batch: read once, changed in the attempts' order, written once where it changed. */

@@ -1,8 +1,9 @@
 /** redeliver, addDelivery and discard: what a person does to chosen deliveries, in one transaction a call. */
 import type { DeliveryState } from '../../model/index.ts';
+import { deliveryFilter } from '../filters.ts';
 import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
+import { anywhere } from './dialect.ts';
 import type { Db } from './driver.ts';
-import { deliveryFilter, type Where } from './filters.ts';
 import { DueLanes } from './lanes.ts';
 import { readHealth } from './set-status.ts';
 
@@ -81,7 +82,7 @@ function choose(
     };
   }
   const states = (select.filter.states ?? from).filter((state) => from.includes(state));
-  const where: Where = deliveryFilter({ ...select.filter, states }).and(condition);
+  const where = deliveryFilter(anywhere(), { ...select.filter, states }).and(condition);
   const rows = db.all<Selected>(
     `SELECT id, destination_id, state FROM deliveries ${where} ORDER BY id LIMIT ?`,
     ...where.params,

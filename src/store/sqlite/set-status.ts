@@ -1,6 +1,7 @@
 import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
 import { type HealthRow, toHealth } from '../rows.ts';
 import type { SetStatusInput } from '../store.ts';
+import { withStatus } from '../with-status.ts';
 import type { Db } from './driver.ts';
 import { nextDueAt } from './lanes.ts';
 import { changeFanout } from './owners.ts';
@@ -53,13 +54,7 @@ export function writeHealth(
 export function setStatus(db: Db, input: SetStatusInput): EndpointHealth | undefined {
   const before = readHealth(db, input.endpointId);
   if (before === undefined) return undefined;
-  const active = input.status === 'active';
-  const after: EndpointHealth = {
-    ...before,
-    status: input.status,
-    reason: active ? '' : input.reason,
-    failureCount: active ? 0 : before.failureCount,
-  };
+  const after = withStatus(before, input);
   writeHealth(db, input.endpointId, after, before.status);
   return after;
 }

@@ -1,0 +1,26 @@
+import { type PageQuery, selectPage, toPage } from '../filters.ts';
+import type { Page } from '../queries.ts';
+import { type Dialect, Where } from '../where.ts';
+import type { Runner, SqlValue } from './driver.ts';
+
+const POSTGRES: Dialect<SqlValue> = {
+  place: (n) => `$${n}`,
+  isOneOf: (column, values) => ({ clause: `${column} = ANY(?::text[])`, params: [values] }),
+  hasMember: (column) => `${column} @> jsonb_build_array(?::text)`,
+  hasText: (column) => `strpos(lower(${column}), lower(?)) > 0`,
+  flag: (value) => value,
+};
+
+export function anywhere(): Where<SqlValue> {
+  return new Where(POSTGRES);
+}
+
+/** A limit as SQL: the planner must see it, or it would sort everything for the sake of one page. */
+export function limitOf(limit: number): string {
+  return `LIMIT ${Math.max(0, Math.trunc(limit))}`;
+}
+
+export async function page<R, T>(runner: Runner, query: PageQuery<SqlValue>, toItem: (row: R) => T): Promise<Page<T>> {
+  const text = `${selectPage(query)} ${limitOf(query.page.limit + 1)}`;
+  return toPage(await runner.all<R>({ text }, ...query.where.params), query.page, toItem);
+}

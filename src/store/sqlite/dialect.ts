@@ -1,0 +1,34 @@
+import { type PageQuery, selectPage, toPage } from '../filters.ts';
+import type { Page } from '../queries.ts';
+import { type Dialect, Where } from '../where.ts';
+import type { Db, SqlValue } from './driver.ts';
+
+const SQLITE: Dialect<SqlValue> = {
+  place: () => '?',
+  isOneOf: (column, values) => ({
+    clause: `${column} IN (${values.map(() => '?').join(', ') || 'NULL'})`,
+    params: values,
+  }),
+  hasMember: (column) => `EXISTS (SELECT 1 FROM json_each(${column}) WHERE json_each.value = ?)`,
+  hasText: (column) => `instr(lower(${column}), lower(?)) > 0`,
+  flag: storable,
+};
+
+export function anywhere(): Where<SqlValue> {
+  return new Where(SQLITE);
+}
+
+export function page<R, T>(db: Db, query: PageQuery<SqlValue>, toItem: (row: R) => T): Page<T> {
+  // Bound, not written out: statements are kept by their text.
+  const text = `${selectPage(query)} LIMIT ?`;
+  return toPage(db.all<R>(text, ...query.where.params, query.page.limit + 1), query.page, toItem);
+}
+
+export function insertInto(table: string, columns: string): string {
+  return `INSERT INTO ${table} (${columns}) VALUES (${columns.replace(/[^,]+/g, '?')})`;
+}
+
+/** SQLite has no booleans. */
+export function storable<T>(value: T): Exclude<T, boolean> | number {
+  return typeof value === 'boolean' ? Number(value) : (value as Exclude<T, boolean>);
+}
