@@ -9,7 +9,14 @@ export { DELIVERY_STATES, type Delivery, type DeliveryState, type Trigger } from
 export { type Endpoint, type EndpointHealth, type EndpointSecret, type EndpointStatus, HEALTHY } from './endpoint.ts';
 export type { EventType } from './event-type.ts';
 export type { Message } from './message.ts';
-export { ERROR_KINDS, type ErrorKind, type FailureOutcome, type Outcome, type ResponseOutcome } from './outcome.ts';
+export {
+  ERROR_KINDS,
+  type ErrorKind,
+  type FailureOutcome,
+  type Outcome,
+  type ResponseOutcome,
+  SENDING_ERROR_KINDS,
+} from './outcome.ts';
 export type {
   Condition,
   Jitter,

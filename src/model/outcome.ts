@@ -2,8 +2,8 @@
  * What happened in one attempt, as a value. A failing receiver is never an exception.
  */
 
-/** Every way in which an attempt can fail without an HTTP answer. Policies classify by these names. */
-export const ERROR_KINDS = [
+/** What became of a request without an HTTP answer; the sender tells it in words of its own. */
+export const SENDING_ERROR_KINDS = [
   // what the network did
   'timeout',
   'connect_timeout',
@@ -17,6 +17,11 @@ export const ERROR_KINDS = [
   'blocked_address',
   'too_many_redirects',
   'invalid_redirect',
+] as const;
+
+/** Every way in which an attempt can fail without an HTTP answer. Policies classify by these names. */
+export const ERROR_KINDS = [
+  ...SENDING_ERROR_KINDS,
   // what happened on our side
   'interrupted',
   'unexpected',

@@ -4,7 +4,7 @@
  *
  * What comes in is a stranger's text: every pattern is bounded, and only the beginning is looked at.
  */
-import type { Attempt } from '../model/index.ts';
+import { type Attempt, SENDING_ERROR_KINDS } from '../model/index.ts';
 import { hashFraction } from './hash-fraction.ts';
 import { jsonShape } from './json-shape.ts';
 
@@ -48,19 +48,7 @@ function essenceOf({ error, response }: Failure): string {
 }
 
 /** Messages in our own words: a host name in one of these says where, never what. */
-const OURS: ReadonlySet<string> = new Set([
-  'timeout',
-  'connect_timeout',
-  'connection_refused',
-  'connection_reset',
-  'dns',
-  'tls',
-  'network',
-  'malformed_response',
-  'blocked_address',
-  'too_many_redirects',
-  'invalid_redirect',
-]);
+const OURS: ReadonlySet<string> = new Set(SENDING_ERROR_KINDS);
 
 const DAY = '(?:mon|tue|wed|thu|fri|sat|sun)';
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)';

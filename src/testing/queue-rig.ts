@@ -9,10 +9,8 @@ import type { Engine, EngineEvent, EngineOptions } from '../engine/index.ts';
 import { createIds } from '../ids.ts';
 import type { Policy } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
-import { openPostgresStore } from '../store/postgres/index.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
 import { createEngineRig, type EngineRig } from './engine-rig.ts';
-import { createTestSchema } from './postgres-schema.ts';
+import { openMemoryStore, openPostgresTestStore } from './test-store.ts';
 
 export interface QueueRig extends EngineRig {
   readonly queue: Queue<JobData, JobResult>;
@@ -30,19 +28,9 @@ export interface QueueRigOptions extends Partial<EngineOptions> {
 
 /** The stores that every test of the queue runs on. */
 export const STORES: readonly (readonly [string, () => Promise<Store>])[] = [
-  ['SQLite', () => openSqliteStore({ path: ':memory:', thread: false })],
-  ['PostgreSQL', openPostgres],
+  ['SQLite', openMemoryStore],
+  ['PostgreSQL', openPostgresTestStore],
 ];
-
-async function openPostgres(): Promise<Store> {
-  const schema = await createTestSchema();
-  const store = await openPostgresStore({ url: schema.url, poolSize: 4 });
-  const close = async () => {
-    await store.close();
-    await schema.drop();
-  };
-  return { ...store, close };
-}
 
 export function sharedRedisUrl(): string {
   const url = process.env.POSTHORN_TEST_REDIS_URL;

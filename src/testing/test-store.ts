@@ -22,8 +22,15 @@ function testStore(): (typeof TEST_STORES)[number] {
 }
 
 /** Empty, and gone with its `close`. */
-export async function openTestStore(): Promise<Store> {
-  if (testStore() === 'sqlite') return openSqliteStore({ path: ':memory:', thread: false });
+export function openTestStore(): Promise<Store> {
+  return testStore() === 'sqlite' ? openMemoryStore() : openPostgresTestStore();
+}
+
+export function openMemoryStore(): Promise<Store> {
+  return openSqliteStore({ path: ':memory:', thread: false });
+}
+
+export async function openPostgresTestStore(): Promise<Store> {
   const schema = await createTestSchema();
   const store = await openPostgresStore({ url: schema.url, poolSize: 4 });
   const close = async () => {

@@ -5,3 +5,4 @@
  */
 export { exerciseStore } from './exercise-store.ts';
 export type { OpenedStore, StoreCapabilities, StoreHarness } from './harness.ts';
+export { ILLEGAL_TRANSITION } from './illegal-transition.ts';
