@@ -69,7 +69,10 @@ export interface Store {
 
   /** Sets an endpoint's status. Leaving `active` holds its pending deliveries; `active` again releases them. */
   setStatus(input: SetStatusInput): Promise<EndpointHealth | undefined>;
-  /** Moves one bounded chunk of deliveries to where their endpoint's status wants them. Call again until `idle`. */
+  /**
+   * Moves one bounded chunk of deliveries to where their endpoint's status wants them. Call again until `idle`. The last
+   * chunk of a deleted endpoint takes its lane with it.
+   */
   sweep(input: { now: number; limit: number }): Promise<{ idle: boolean; destinationId?: string; moved: number }>;
   /** Makes finished or held deliveries due now with a new schedule, by hand. Held when the endpoint is stopped. */
   redeliver(input: RedeliverInput): Promise<SelectionOutput>;

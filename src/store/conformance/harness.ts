@@ -6,6 +6,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** Closes the store and opens what it left behind; absent where nothing outlives it. */
   readonly reopen?: () => Promise<Store>;
+  /** The destinations that have a lane in the database, by id; absent where nobody can look beside the store. */
+  readonly lanes?: () => Promise<readonly string[]>;
   /** Closes the store that is open and removes what it left. */
   readonly close: () => Promise<void>;
 }

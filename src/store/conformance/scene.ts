@@ -78,6 +78,11 @@ export class Scene {
     this.#store = await this.#opened.reopen();
   }
 
+  async lanes(): Promise<readonly string[]> {
+    if (this.#opened.lanes === undefined) throw new Error('a durable store must have lanes()');
+    return this.#opened.lanes();
+  }
+
   /** Ids rise, as the real ones do. */
   id(prefix: string): string {
     this.#lastId += 1;

@@ -63,6 +63,28 @@ export function exerciseSweep(use: Use, capabilities: StoreCapabilities): void {
       expect(await scene.state(dead)).toBe('dead');
     });
 
+    if (capabilities.durable)
+      it('a deleted endpoint leaves no lane behind, one of a deleted application neither; a stopped one keeps its lane', async () => {
+        const scene = use();
+        const [deleted = '', stopped = ''] = await scene.endpoints(2);
+        const applicationId = await scene.application();
+        const orphan = await scene.endpoint({ applicationId });
+        await scene.publishMany(3, { to: [deleted, stopped] });
+        await scene.publish({ to: [orphan], message: { applicationId } });
+        expect(await scene.lanes()).toEqual([deleted, stopped, orphan].sort());
+        // In a sender's hands while its endpoint goes: what becomes of it must not bring the lane back.
+        const lanes = [{ destinationId: deleted, room: 1 }];
+        const { deliveries } = await scene.claim({ lanes, discover: 0 });
+        expect(deliveries).toHaveLength(1);
+        await scene.store.setStatus({ endpointId: stopped, status: 'paused', reason: '', now: T0 });
+        await scene.store.remove({ kind: 'endpoint', id: deleted, now: T0 });
+        await scene.store.remove({ kind: 'application', id: applicationId, now: T0 });
+        await scene.sweepAll(2);
+        for (const leased of deliveries) await scene.record(leased, retryIn(MINUTE_MS));
+        await scene.claim({ now: T0 + MINUTE_MS * 2 });
+        expect(await scene.lanes()).toEqual([stopped]);
+      });
+
     it('moves only deliveries of the endpoint that changed', async () => {
       const scene = use();
       const [stopped = '', other = ''] = await scene.endpoints(2);

@@ -41,6 +41,12 @@ exerciseStore('PostgreSQL that refuses illegal transitions', {
         current = await open();
         return current;
       },
+      async lanes() {
+        const rows = await schema.query<{ id: string }>(
+          'SELECT destination_id AS id FROM lanes ORDER BY destination_id',
+        );
+        return rows.map(({ id }) => id);
+      },
       close: () => current.close(),
     };
   },

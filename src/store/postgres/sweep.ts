@@ -10,6 +10,8 @@ const NEXT_LANE = statement(
   'SELECT destination_id, sweep FROM lanes WHERE sweep IS NOT NULL ORDER BY destination_id LIMIT 1 FOR UPDATE SKIP LOCKED',
 );
 const DONE = statement('sweep_done', 'UPDATE lanes SET sweep = NULL WHERE destination_id = $1');
+// Nothing is accepted, tried or sent again for a deleted endpoint: its lane cannot come back.
+const GONE = statement('sweep_gone', 'DELETE FROM lanes WHERE destination_id = $1');
 
 function chunk(name: Sweep, set: string, from: string, chosen: string) {
   return statement(
@@ -65,7 +67,8 @@ export async function sweep(
       news,
     );
     const moved = row?.moved ?? 0;
-    if (moved < input.limit) await Promise.all([tx.run(DONE, destinationId), tx.commit()]);
+    if (moved < input.limit)
+      await Promise.all([tx.run(lane.sweep === 'cancel' ? GONE : DONE, destinationId), tx.commit()]);
     return { idle: false, destinationId, moved };
   });
 }

@@ -40,6 +40,12 @@ exerciseStore('a SQLite file that refuses illegal transitions, in line', {
         current = await open();
         return current;
       },
+      async lanes() {
+        const db = await openDb(path);
+        const rows = db.all<{ id: string }>('SELECT destination_id AS id FROM lanes ORDER BY destination_id');
+        db.close();
+        return rows.map(({ id }) => id);
+      },
       async close() {
         await current.close();
         await rm(folder, { recursive: true, force: true });

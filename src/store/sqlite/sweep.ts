@@ -3,6 +3,8 @@ import { DueLanes } from './lanes.ts';
 
 const NEXT_LANE = 'SELECT destination_id, sweep FROM lanes WHERE sweep IS NOT NULL LIMIT 1';
 const DONE = 'UPDATE lanes SET sweep = NULL WHERE destination_id = ?';
+// Nothing is accepted, tried or sent again for a deleted endpoint: its lane cannot come back.
+const GONE = 'DELETE FROM lanes WHERE destination_id = ?';
 
 const CHUNKS = {
   hold: `
@@ -34,6 +36,6 @@ export function sweep(
     for (const row of moved) lanes.note(lane.destination_id, row.due_at ?? input.now);
     lanes.write(db);
   }
-  if (moved.length < input.limit) db.run(DONE, lane.destination_id);
+  if (moved.length < input.limit) db.run(lane.sweep === 'cancel' ? GONE : DONE, lane.destination_id);
   return { idle: false, destinationId: lane.destination_id, moved: moved.length };
 }
