@@ -261,7 +261,7 @@ async function openDispatch(config: Config, clock: Clock): Promise<Dispatch> {
 
 /** With `enqueue` where callers can publish inside their own transactions. */
 async function openStore(
-  { store, role, postgresPool }: Config,
+  { store, role, postgresPool, leaseMs }: Config,
   clock: Clock,
 ): Promise<Store & { readonly enqueue?: Enqueue }> {
   const location = parseStoreUrl(store);
@@ -269,7 +269,7 @@ async function openStore(
   if (location.value.kind === 'postgres') {
     // Who does not choose it does not load it.
     const { openPostgresStore } = await import('./store/postgres/index.ts');
-    return openPostgresStore({ url: location.value.url, poolSize: postgresPool, clock });
+    return openPostgresStore({ url: location.value.url, poolSize: postgresPool, leaseMs, clock });
   }
   if (role !== 'all') {
     throw new PosthornError(

@@ -187,7 +187,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   leaseMs: {
     env: 'POSTHORN_LEASE_MS',
     fallback: 10_000,
-    doc: 'How long a node may be silent before the others take its deliveries over; 1000 to 600000 ms, the same on all.',
+    doc: 'How long a node may be silent before the others take its deliveries over; 1000 to 600000 ms, the same on all. PostgreSQL ends a transaction that lies still for as long.',
     parse: wholeNumber(1000, 600_000),
   },
   postgresPool: {

@@ -6,16 +6,16 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly schema?: string;
   readonly statementTimeoutMs?: number;
+  /** How long a transaction may lie still before the server ends it; ten seconds without it. */
+  readonly idleInTransactionMs?: number;
 }
 
 const DEFAULT_SCHEMA = 'posthorn';
+const DEFAULT_IDLE_MS = 10_000;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,49}$/;
 const INT8 = 20;
 
-/**
- * One plan per statement, over indexes: a plan made while a table was small would scan it when it no longer is. A
- * transaction that its process has forgotten (a stopped process) gives its locks back after ten seconds.
- */
+/** One plan per statement, over indexes: a plan made while a table was small would scan it when it no longer is. */
 const SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
@@ -23,7 +23,6 @@ const SETTINGS = {
   enable_mergejoin: 'off',
   enable_hashjoin: 'off',
   jit: 'off',
-  idle_in_transaction_session_timeout: '10000',
 };
 
 export function clientConfig(options: ConnectionOptions): { client: pg.ClientConfig; schema: string } {
@@ -35,7 +34,11 @@ export function clientConfig(options: ConnectionOptions): { client: pg.ClientCon
       'The schema of a PostgreSQL store must be lower-case letters, digits and _, not begin with a digit, and have 50 characters at most.',
     );
   }
-  const settings = Object.entries({ ...SETTINGS, search_path: schema }).map(([name, value]) => `-c ${name}=${value}`);
+  // A stopped process holds the locks of its open transaction, and takeOver waits for them: the server must end it.
+  const idle = { idle_in_transaction_session_timeout: options.idleInTransactionMs ?? DEFAULT_IDLE_MS };
+  const settings = Object.entries({ ...SETTINGS, ...idle, search_path: schema }).map(
+    ([name, value]) => `-c ${name}=${value}`,
+  );
   const asked = url.searchParams.get('options');
   url.searchParams.delete('schema');
   url.searchParams.delete('options');

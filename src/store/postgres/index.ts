@@ -32,8 +32,16 @@ export interface PostgresOptions {
   readonly connectTimeoutMs?: number;
   /** How long one statement may take before the server ends it. */
   readonly statementTimeoutMs?: number;
+  /**
+   * How long a node may be silent, as given to `join`; 10 s without it. A transaction of a stopped process holds others up
+   * for as long again, and no longer.
+   */
+  readonly leaseMs?: number;
   readonly clock?: Clock;
 }
+
+/** A handler may wait for something between two statements, however short the lease. */
+const LEAST_IDLE_OF_HANDLERS_MS = 10_000;
 
 export interface PostgresStore extends Store {
   /** Leaves a message in a transaction of the caller's own. */
@@ -41,14 +49,16 @@ export interface PostgresStore extends Store {
 }
 
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { clock = systemClock, connectTimeoutMs = 10_000 } = options;
-  const { client, schema } = clientConfig(options);
+  const { clock = systemClock, connectTimeoutMs = 10_000, leaseMs = 10_000 } = options;
+  const { client, schema } = clientConfig({ ...options, idleInTransactionMs: leaseMs });
+  const handlers = clientConfig({ ...options, idleInTransactionMs: Math.max(leaseMs, LEAST_IDLE_OF_HANDLERS_MS) });
   const channel = `posthorn_${schema}`;
   const teller = randomSecret(6).toString('hex');
   await prepareServer({ ...client, connectionTimeoutMillis: connectTimeoutMs }, schema);
-  const db = new Db({ client, schema, channel, teller, clock, poolSize: options.poolSize ?? 10, connectTimeoutMs });
+  const shared = { schema, channel, teller, clock, poolSize: options.poolSize ?? 10, connectTimeoutMs };
+  const db = new Db({ ...shared, client });
   // Of their own: functions of the user's must not keep the engine from its connections, however long they take.
-  const inbox = new Db({ client, schema, channel, teller, clock, poolSize: options.poolSize ?? 10, connectTimeoutMs });
+  const inbox = new Db({ ...shared, client: handlers.client });
   const listener = new Listener({ client, channel, teller, clock });
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;

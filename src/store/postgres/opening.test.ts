@@ -1,4 +1,5 @@
 /** Opening: who migrates, what is refused, and that no message of it shows a password. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../testing/postgres-schema.ts';
 import { openPostgresStore } from './index.ts';
@@ -51,6 +52,44 @@ describe('open', () => {
   it('a schema name that would need quoting is refused', async () => {
     const opening = openPostgresStore({ url: schema.url, schema: 'a"b' });
     await expect(opening).rejects.toMatchObject({ code: 'config_invalid' });
+  });
+});
+
+describe('a transaction that lies still', () => {
+  // fanOut runs inside relay's transaction: while it waits, the connection is as idle as that of a stopped process.
+  async function relayWhileIdle(leaseMs: number): Promise<unknown> {
+    const store = await openPostgresStore({ url: schema.url, leaseMs });
+    try {
+      const { epoch } = await store.join({ now: 1, leaseMs, name: 'node' });
+      await schema.query(`INSERT INTO outbox (id, application_id, event_type, payload, created_at)
+        VALUES ('msg_1', 'app_1', 'invoice.paid', '{}', 1)`);
+      const fanOut = async () => {
+        await sleep(1000);
+        return [undefined];
+      };
+      return await store.relay({ epoch, now: 1, limit: 1, fanOut });
+    } finally {
+      await store.close();
+    }
+  }
+
+  it('BUD-07 is ended by the server after as long as the lease, so that a stopped process keeps no locks', async () => {
+    await expect(relayWhileIdle(250)).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  it('is left alone for as long as the lease runs', async () => {
+    expect(await relayWhileIdle(20_000)).toEqual({ fenced: false, results: ['missing'] });
+  });
+
+  it('of a handler has ten seconds, however short the lease', async () => {
+    const store = await openPostgresStore({ url: schema.url, leaseMs: 250 });
+    let allowed: unknown;
+    await store.transact?.({ epoch: 1, now: () => 1 }, async (client) => {
+      allowed = (await client.query("SELECT current_setting('idle_in_transaction_session_timeout') AS idle")).rows[0];
+      return undefined;
+    });
+    await store.close();
+    expect(allowed).toEqual({ idle: '10s' });
   });
 });
 
