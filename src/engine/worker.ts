@@ -50,7 +50,7 @@ export class Worker {
     const received =
       target.forwardAs && (job.received ?? (await this.#received(job).catch((error) => this.#drop(job, error))));
     const startedAt = this.#options.clock.now();
-    if (this.#isTransactional(target)) return this.#transact(job, target, received ?? {}, startedAt);
+    if (this.#isTransactional(target)) return this.#transact(job, target, received ?? {});
     const outcome = await this.#attempt(job, target, received, startedAt).catch(unexpected);
     return this.#finish(job, target, startedAt, outcome, true, received);
   }
@@ -70,23 +70,38 @@ export class Worker {
     return kind === 'handler' && handlers.isTransactional(endpoint.id) && store.transact !== undefined;
   }
 
-  /** Handled and recorded in one commit; what failed is rolled back, and recorded as any other failure. */
-  async #transact(job: Job, target: Target, received: Received, startedAt: number): Promise<JobEnd> {
+  /**
+   * Handled and recorded in one commit; what failed is rolled back, and recorded as any other failure. Without a
+   * transaction to run in nothing was attempted: that is waited for, and given back at the cut-off.
+   */
+  async #transact(job: Job, target: Target, received: Received): Promise<JobEnd> {
     const { store, clock } = this.#options;
+    const { signal } = this.#cutOff;
+    let startedAt: number | undefined;
     let outcome: Outcome | undefined;
     let item: RecordItem | undefined;
-    const input = { epoch: job.epoch, now: () => clock.now() };
-    const output = await store
-      .transact?.(input, async (client) => {
-        outcome = await handle(job, target, received, this.#cutOff.signal, this.#options, client);
-        item = conclude(job, target, startedAt, outcome, this.#options);
-        return item.attempt.decision.kind === 'delivered' ? item : undefined;
-      })
-      .catch((error: unknown) => {
+    const input = { epoch: job.epoch, now: () => clock.now(), timeoutMs: target.policy.timeouts.totalMs };
+    const run = async () => {
+      try {
+        return await store.transact?.(input, async (client) => {
+          if (signal.aborted) return undefined;
+          startedAt = clock.now();
+          outcome = await handle(job, target, received, signal, this.#options, client);
+          item = conclude(job, target, startedAt, outcome, this.#options);
+          return item.attempt.decision.kind === 'delivered' ? item : undefined;
+        });
+      } catch (error) {
+        if (startedAt === undefined) throw error;
         // Not known to be committed. If it was, the lease is gone and what is recorded next changes nothing.
         outcome = { kind: 'failure', error: 'database', message: describeError(error), durationMs: 0 };
         return undefined;
-      });
+      }
+    };
+    const output = await persist(run, clock, signal, this.#options.onTrouble).catch(() => undefined);
+    if (startedAt === undefined || outcome === undefined) {
+      this.#options.onFinished(job, true);
+      return this.release(job);
+    }
     if (output?.result === 'recorded' && item !== undefined) {
       this.#options.onFinished(job, true);
       if (output.endpoints.length > 0) this.#options.onEndpoints(output.endpoints);
@@ -98,7 +113,7 @@ export class Worker {
       this.#options.onFinished(job, true);
       return { kind: 'lost' };
     }
-    return this.#finish(job, target, startedAt, outcome ?? interrupted('the transaction never began'), true, received);
+    return this.#finish(job, target, startedAt, outcome, true, received);
   }
 
   /** Ends a job that another process broke off. */

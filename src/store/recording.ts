@@ -32,6 +32,8 @@ export interface ChangedEndpoint {
 export interface TransactInput {
   readonly epoch: number;
   readonly now: () => number;
+  /** How long the work may take. Waiting for a connection is not part of it, and has no limit. */
+  readonly timeoutMs: number;
 }
 
 /** A connection of the database's own kind, inside the transaction: for PostgreSQL, what `query` of `pg` does. */

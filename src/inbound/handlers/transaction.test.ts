@@ -131,6 +131,51 @@ describe('a transactional handler', () => {
   });
 });
 
+describe('the connection of a transactional handler', () => {
+  it('is as `pg` makes them: numbers of 64 bits whole, plans of the planner, and open as long as the handler may run', async () => {
+    const seen: unknown[] = [];
+    await receive(async ({ transaction }) => {
+      const ask = async (text: string) => seen.push(Object.values((await transaction?.query(text))?.rows[0] ?? {})[0]);
+      await ask('SELECT 9007199254740993::int8');
+      for (const name of ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'plan_cache_mode', 'search_path']) {
+        await ask(`SHOW ${name}`);
+      }
+      await ask(`SELECT setting::int >= 30000 FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'`);
+    });
+    await rig.attempts(1);
+    expect(seen).toEqual(['9007199254740993', 'on', 'on', 'on', 'auto', '"$user", public', true]);
+    expect(await rig.deliveries()).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  });
+
+  it('PAY-03 is waited for when all are busy, and that is no attempt', async () => {
+    const small = await openPostgresStore({ url: schema.url, poolSize: 2, connectTimeoutMs: 100 });
+    const crowded = await createInboundRig({ store: small });
+    let [running, most] = [0, 0];
+    const source = crowded.source('stripe', { secret: SECRET, policy: QUICK }).on(
+      '*',
+      async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        running -= 1;
+      },
+      { transaction: true },
+    );
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, i) => {
+        const payload = JSON.stringify({ id: `evt_${i}`, object: 'event', type: 'a', created: 1, data: {} });
+        const headers = { 'stripe-signature': stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET }) };
+        await source.receive(new Request('http://localhost/', { method: 'POST', body: payload, headers }));
+      }),
+    );
+    await crowded.attempts(8);
+    expect(most).toBe(2);
+    const done = (await crowded.deliveries()).map(({ state, attempts }) => `${state} ${attempts}`);
+    await crowded[Symbol.asyncDispose]();
+    await small.close();
+    expect(done).toEqual(Array.from({ length: 8 }, () => 'delivered 1'));
+  });
+});
+
 describe('receiving on PostgreSQL', () => {
   it('PAY-06 SUB-02 of fifty copies at once one is stored and handled, and a conflict is counted', async () => {
     let calls = 0;

@@ -19,7 +19,7 @@ export function exerciseTransact(use: Use, { transactional }: StoreCapabilities)
       const item = scene.recordItem(await scene.claimOne(id), DELIVERED, { startedAt: T0 });
       const { transact } = scene.store;
       if (transact === undefined) throw new Error('this store has no transact');
-      return { scene, id, item, input: { epoch: scene.epoch, now: () => T0 + 50 }, transact };
+      return { scene, id, item, input: { epoch: scene.epoch, now: () => T0 + 50, timeoutMs: 1000 }, transact };
     }
 
     it('PAY-06 records the delivery with the attempt, as record does', async () => {

@@ -15,6 +15,12 @@ const DEFAULT_IDLE_MS = 10_000;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,49}$/;
 const INT8 = 20;
 
+/** Times and counts fit into a double; the driver would give them as text. */
+export const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary'): unknown =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
 /** One plan per statement, over indexes: a plan made while a table was small would scan it when it no longer is. */
 const SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
@@ -24,6 +30,22 @@ const SETTINGS = {
   enable_hashjoin: 'off',
   jit: 'off',
 };
+
+/** For our statements on a connection that is the user's until its transaction ends. */
+export function setLocal(schema: string): string {
+  const idle = { idle_in_transaction_session_timeout: DEFAULT_IDLE_MS };
+  return Object.entries({ ...SETTINGS, ...idle, search_path: schema })
+    .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
+    .join(';');
+}
+
+/** For statements that are the user's: they are planned, and their answers read, as on any connection of `pg`. */
+export function plainClientConfig(options: ConnectionOptions): pg.ClientConfig {
+  const { client } = clientConfig(options);
+  const { types: _, options: __, statement_timeout: ___, ...plain } = client;
+  const asked = parse(options.url).searchParams.get('options');
+  return asked === null ? plain : { ...plain, options: asked };
+}
 
 export function clientConfig(options: ConnectionOptions): { client: pg.ClientConfig; schema: string } {
   const url = parse(options.url);
@@ -50,7 +72,7 @@ export function clientConfig(options: ConnectionOptions): { client: pg.ClientCon
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
-    types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+    types: TYPES,
   };
   return { client, schema };
 }
@@ -67,7 +89,3 @@ function parse(url: string): URL {
   }
 }
 
-/** Times and counts fit into a double; the driver would give them as text. */
-function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
-  return oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
-}

@@ -10,7 +10,7 @@ import { PosthornError } from '../../errors.ts';
 import { randomSecret } from '../../ids.ts';
 import type { Enqueue } from '../outbox.ts';
 import type { Store } from '../store.ts';
-import { clientConfig } from './client-config.ts';
+import { clientConfig, plainClientConfig } from './client-config.ts';
 import { Db } from './driver.ts';
 import { enqueue } from './enqueue.ts';
 import { Listener } from './listener.ts';
@@ -18,6 +18,7 @@ import { maintain } from './maintain.ts';
 import { type OperationName, operations } from './operations.ts';
 import { prepareServer } from './prepare-server.ts';
 import { transact } from './transact.ts';
+import { Turns } from './turns.ts';
 
 export { inspectPostgresTarget, openPostgresTarget } from './transfer-target.ts';
 
@@ -40,25 +41,22 @@ export interface PostgresOptions {
   readonly clock?: Clock;
 }
 
-/** A handler may wait for something between two statements, however short the lease. */
-const LEAST_IDLE_OF_HANDLERS_MS = 10_000;
-
 export interface PostgresStore extends Store {
   /** Leaves a message in a transaction of the caller's own. */
   readonly enqueue: Enqueue;
 }
 
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { clock = systemClock, connectTimeoutMs = 10_000, leaseMs = 10_000 } = options;
+  const { clock = systemClock, connectTimeoutMs = 10_000, leaseMs = 10_000, poolSize = 10 } = options;
   const { client, schema } = clientConfig({ ...options, idleInTransactionMs: leaseMs });
-  const handlers = clientConfig({ ...options, idleInTransactionMs: Math.max(leaseMs, LEAST_IDLE_OF_HANDLERS_MS) });
   const channel = `posthorn_${schema}`;
   const teller = randomSecret(6).toString('hex');
   await prepareServer({ ...client, connectionTimeoutMillis: connectTimeoutMs }, schema);
-  const shared = { schema, channel, teller, clock, poolSize: options.poolSize ?? 10, connectTimeoutMs };
+  const shared = { schema, channel, teller, clock, poolSize, connectTimeoutMs };
   const db = new Db({ ...shared, client });
   // Of their own: functions of the user's must not keep the engine from its connections, however long they take.
-  const inbox = new Db({ ...shared, client: handlers.client });
+  const inbox = new Db({ ...shared, client: plainClientConfig(options) });
+  const turns = new Turns(poolSize);
   const listener = new Listener({ client, channel, teller, clock });
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
@@ -95,7 +93,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   return {
     ...Object.fromEntries(methods),
     soleProcess: false,
-    transact: (input, work) => track(transact(inbox, input, work)),
+    transact: (input, work) => track(turns.take(() => transact(inbox, input, work))),
     watch: (hearer) => listener.watch(hearer),
     enqueue: (given, message) => enqueue({ schema, channel }, given, message),
     close: () => (closing ??= close()),

@@ -1,6 +1,11 @@
+import type pg from 'pg';
 import type { TransactClient, TransactInput, TransactOutput, TransactWork } from '../store.ts';
+import { setLocal, TYPES } from './client-config.ts';
 import { Db } from './driver.ts';
 import { lockLeased, recordIn } from './record.ts';
+
+/** So that a handler which is just within its limit is not cut off by the server. */
+const MARGIN_MS = 10_000;
 
 /**
  * The lease is looked at last, with the row locked: whoever took the delivery over meanwhile has it, and all that was
@@ -21,14 +26,17 @@ export function transact(db: Db, input: TransactInput, work: TransactWork): Prom
       await client.query('ROLLBACK').catch(() => {});
       return { result, endpoints: [] };
     };
-    // The user's tables are not in our schema: theirs is the path that their own connections have.
-    await client.query('BEGIN; SET LOCAL search_path TO "$user", public');
+    // A process that has forgotten its transaction gives its locks back, but never while the handler has time left.
+    const mostMs = input.timeoutMs + MARGIN_MS;
+    await client.query(
+      `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${mostMs}; SET LOCAL statement_timeout = ${mostMs}`,
+    );
     try {
       const item = await work(lent);
       open = false;
       if (item === undefined) return await undo('rolled_back');
-      await client.query(`SET LOCAL search_path TO ${db.schema}`);
-      const tx = Db.within(client);
+      await client.query(setLocal(db.schema));
+      const tx = Db.within(ours(client));
       const { epoch } = input;
       const held = await lockLeased(tx, epoch, [item]);
       if (held.length === 0) return await undo('lease_lost');
@@ -40,4 +48,11 @@ export function transact(db: Db, input: TransactInput, work: TransactWork): Prom
       throw error;
     }
   });
+}
+
+/** The connection, with answers read as our statements expect them. */
+function ours(client: pg.PoolClient): pg.PoolClient {
+  const query = (config: string | pg.QueryConfig) =>
+    client.query(typeof config === 'string' ? config : { ...config, types: TYPES });
+  return { query } as unknown as pg.PoolClient;
 }
