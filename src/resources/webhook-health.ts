@@ -9,12 +9,16 @@ export interface WebhookHealth {
   readonly webhooks: {
     readonly pending_retries: number | null;
     readonly dlq_items: number | null;
+    /** Events that wait for a handler which no process has: it was renamed, or its process does not run. */
+    readonly without_handler: number | null;
     readonly timestamp: string;
   };
 }
 
 /** A few dead letters want a person's look, and so does a queue of retries that grows. */
 const DEGRADED = { deadLetters: 5, retries: 100 };
+/** Longer than a restart takes, and than a cron that calls `processPendingRetries` should pause. */
+const UNTAKEN_AFTER_MS = 15 * 60_000;
 /** Enough to see trouble, and cheap to count. */
 const MOST_COUNTED = 10_000;
 
@@ -24,13 +28,16 @@ export async function webhookHealth(
   clock: Clock,
   onTrouble: (error: string) => void,
 ): Promise<WebhookHealth> {
-  const timestamp = new Date(clock.now()).toISOString();
+  const now = clock.now();
+  const timestamp = new Date(now).toISOString();
   try {
-    const { retrying, dead } = await store.counts({ most: MOST_COUNTED });
-    const status = retrying > DEGRADED.retries || dead > DEGRADED.deadLetters ? 'degraded' : 'healthy';
-    return { status, webhooks: { pending_retries: retrying, dlq_items: dead, timestamp } };
+    const counted = await store.counts({ most: MOST_COUNTED, untakenBefore: now - UNTAKEN_AFTER_MS });
+    const { retrying, dead, untaken } = counted;
+    const isDegraded = retrying > DEGRADED.retries || dead > DEGRADED.deadLetters || untaken > 0;
+    const status = isDegraded ? 'degraded' : 'healthy';
+    return { status, webhooks: { pending_retries: retrying, dlq_items: dead, without_handler: untaken, timestamp } };
   } catch (error) {
     onTrouble(describeError(error));
-    return { status: 'unhealthy', webhooks: { pending_retries: null, dlq_items: null, timestamp } };
+    return { status: 'unhealthy', webhooks: { pending_retries: null, dlq_items: null, without_handler: null, timestamp } };
   }
 }

@@ -63,5 +63,7 @@ export interface Counts {
   readonly leased: number;
   readonly held: number;
   readonly dead: number;
+  /** Of the pending ones, those to handlers that were due before `untakenBefore` and that no node has taken up. */
+  readonly untaken: number;
   readonly oldestDueAt: number | undefined;
 }

@@ -181,6 +181,7 @@ export function toCounts(row: CountsRow): Counts {
     leased: row.leased ?? 0,
     held: row.held ?? 0,
     dead: row.dead ?? 0,
+    untaken: row.untaken ?? 0,
     oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
   };
 }

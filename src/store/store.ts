@@ -115,7 +115,7 @@ export interface Store {
    */
   maintain(input: MaintainInput): Promise<MaintainOutput>;
   /** How much is where, for health. Counts stop at `most`, so that asking costs little however much there is. */
-  counts(input: { most: number }): Promise<Counts>;
+  counts(input: { most: number; untakenBefore?: number }): Promise<Counts>;
   /**
    * Calls back with what other nodes did, soon after they did it; returns the way to stop. News can be lost (a broken
    * connection): `work` and `changed` without an id then say that anything may have happened.

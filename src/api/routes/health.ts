@@ -22,6 +22,7 @@ const WebhookHealthOut = Type.Object({
   webhooks: Type.Object({
     pending_retries: Nullable(Type.Integer()),
     dlq_items: Nullable(Type.Integer()),
+    without_handler: Nullable(Type.Integer()),
     timestamp: Type.String({ format: 'date-time' }),
   }),
 });

@@ -11,6 +11,7 @@ export function exerciseCounts(use: Use): void {
         leased: 0,
         held: 0,
         dead: 0,
+        untaken: 0,
         oldestDueAt: undefined,
       });
     });
@@ -30,8 +31,24 @@ export function exerciseCounts(use: Use): void {
         leased: 1,
         held: 1,
         dead: 1,
+        untaken: 0,
         oldestDueAt: T0 + 5,
       });
+    });
+
+    it('PAY-01 counts what has waited too long for a handler that no node has', async () => {
+      const scene = use();
+      const applicationId = await scene.source();
+      const [gone, taken] = [await scene.handler(applicationId), await scene.handler(applicationId)];
+      await scene.publishMany(2, { to: [gone, taken, await scene.endpoint()], message: { applicationId } });
+      await scene.publish({ to: [gone], now: T0 + MINUTE_MS, message: { applicationId } });
+      await scene.claim({ room: 1, handlers: [taken] });
+      const untaken = async (most: number, before?: number) =>
+        (await scene.store.counts({ most, ...(before !== undefined && { untakenBefore: before }) })).untaken;
+      expect(await untaken(10_000, T0 + MINUTE_MS)).toBe(2);
+      expect(await untaken(1, T0 + MINUTE_MS)).toBe(1);
+      expect(await untaken(10_000, T0)).toBe(0);
+      expect(await untaken(10_000)).toBe(0);
     });
 
     it('stops counting at what it is asked for', async () => {

@@ -58,14 +58,16 @@ export function listAttempts(db: Db, input: AttemptFilter & PageInput): Promise<
   return page(db, { table: 'attempts', key: 'id', where: attemptFilter(anywhere(), input), page: input }, toAttempt);
 }
 
-export async function counts(db: Db, input: { most: number }): Promise<Counts> {
+export async function counts(db: Db, input: { most: number; untakenBefore?: number }): Promise<Counts> {
   const states = ['pending', 'leased', 'held', 'dead'].map((state) => count(state, input.most));
   // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
-  const [row = {}] = await db.all<CountsRow>({
-    text: `SELECT ${states.join(', ')},
+  const text = `SELECT ${states.join(', ')},
       (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' AND attempts > 0 ${limitOf(input.most)}) s) AS retrying,
+      (SELECT count(*) FROM (SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
+        WHERE l.due_at < $1 AND l.parked_by IS NULL AND left(l.destination_id, 4) = 'hdl_'
+          AND d.state = 'pending' AND d.due_at < $1 ${limitOf(input.most)}) s) AS untaken,
       (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
-      (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`,
-  });
+      (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`;
+  const [row = {}] = await db.all<CountsRow>({ text }, input.untakenBefore ?? 0);
   return toCounts(row);
 }

@@ -24,6 +24,9 @@ const COUNT = (state: string) =>
 // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
 const COUNTS = `SELECT ${['pending', 'leased', 'held', 'dead'].map(COUNT).join(', ')},
   (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' AND attempts > 0 LIMIT ?1)) AS retrying,
+  (SELECT count(*) FROM (SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
+    WHERE l.due_at < ?2 AND l.parked_by IS NULL AND l.destination_id GLOB 'hdl_*'
+      AND d.state = 'pending' AND d.due_at < ?2 LIMIT ?1)) AS untaken,
   (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
   (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`;
 
@@ -60,7 +63,7 @@ export function listAttempts(db: Db, input: AttemptFilter & PageInput): Page<Att
   return page(db, { table: 'attempts', key: 'id', where, page: input }, toAttempt);
 }
 
-export function counts(db: Db, input: { most: number }): Counts {
-  const row = db.get<CountsRow>(COUNTS, input.most) ?? {};
+export function counts(db: Db, input: { most: number; untakenBefore?: number }): Counts {
+  const row = db.get<CountsRow>(COUNTS, input.most, input.untakenBefore ?? 0) ?? {};
   return toCounts(row);
 }
