@@ -197,6 +197,8 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
         handlers,
         receiver,
         clock,
+        logger: logger ?? SILENT,
+        transactional: store.transact !== undefined,
         onHandler: () => engine.wake(),
       }),
     close,

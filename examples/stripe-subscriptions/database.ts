@@ -7,6 +7,8 @@ export interface Sql {
 }
 
 export interface Database extends Sql {
+  /** Whether handlers can write in the transaction that also records them. */
+  readonly canShareCommit: boolean;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ function openPostgres(connectionString: string): Database {
   // A connection that breaks while nobody uses it is replaced; without this it would end the process.
   pool.on('error', () => {});
   return {
+    canShareCommit: true,
     query: (text, values) => pool.query(text, values === undefined ? undefined : [...values]),
     close: () => pool.end(),
   };
@@ -64,6 +67,7 @@ function openSqlite(path: string): Database {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON');
   return {
+    canShareCommit: false,
     async query(text, values = []) {
       const named = Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value as string]));
       return { rows: database.prepare(text).all(named) };

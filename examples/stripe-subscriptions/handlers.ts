@@ -21,6 +21,7 @@ type Event<T extends keyof StripeEvents> = StripeEvents[T];
 
 export function handleSubscriptions(source: DeclaredSource<StripeEvents>, database: Database): void {
   const sqlOf = (context: HandlerContext) => context.transaction ?? database;
+  const inOneCommit = { transaction: database.canShareCommit };
 
   async function userOf(
     event: Event<`customer.subscription.${'created' | 'updated' | 'deleted'}`>,
@@ -51,12 +52,12 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
     .on(
       'customer.subscription.created',
       async (event, ctx) => save(event, await userOf(event, ctx), ctx),
-      IN_ONE_COMMIT,
+      inOneCommit,
     )
     .on(
       'customer.subscription.updated',
       async (event, ctx) => save(event, await userOf(event, ctx), ctx),
-      IN_ONE_COMMIT,
+      inOneCommit,
     )
     .on(
       'customer.subscription.deleted',
@@ -68,7 +69,7 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
         const about = { eventId: ctx.eventId, user: user.id, subscription: subscription.id, tier };
         ctx.logger.info(about, 'subscription canceled');
       },
-      IN_ONE_COMMIT,
+      inOneCommit,
     )
     .on(
       'invoice.paid',
@@ -82,7 +83,7 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
         await settleOwner(id, ctx);
         ctx.logger.info({ eventId: ctx.eventId, subscription: id, amount: invoice.amount_paid }, 'invoice paid');
       },
-      IN_ONE_COMMIT,
+      inOneCommit,
     )
     .on(
       'invoice.payment_failed',
@@ -95,7 +96,7 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
         await settleOwner(id, ctx);
         ctx.logger.warn({ eventId: ctx.eventId, subscription: id, amount: invoice.amount_due }, 'payment failed');
       },
-      IN_ONE_COMMIT,
+      inOneCommit,
     );
 
   async function settleOwner(subscriptionId: string, ctx: HandlerContext): Promise<void> {
@@ -104,8 +105,6 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
     for (const { user_id } of rows as { user_id: string }[]) await settleTier(sql, user_id);
   }
 }
-
-const IN_ONE_COMMIT = { transaction: true };
 
 /** The invoice of a new subscription often comes before the subscription. */
 function notYet(subscriptionId: string): RetryableError {

@@ -33,6 +33,7 @@ export async function runServer({ config, terminal, onEvent, extend, announce }:
   const logger: Logger = pino({ level: config.logLevel });
   const posthorn = await createPosthorn({ ...config, ...(onEvent === undefined && { logger }) });
   if (onEvent !== undefined) posthorn.on(onEvent);
+  await warnOfSources(posthorn, logger);
   const server = createServer({
     ...posthorn.served,
     logger,
@@ -53,6 +54,18 @@ export async function runServer({ config, terminal, onEvent, extend, announce }:
     await posthorn.close();
     signals.forget();
   }
+}
+
+/** At every start, for as long as such a source is there. */
+async function warnOfSources({ sources }: Posthorn, logger: Logger): Promise<void> {
+  let iterator: string | undefined;
+  do {
+    const page = await sources.list(iterator === undefined ? {} : { iterator });
+    for (const { uid, id, warning } of page.data) {
+      if (warning !== undefined) logger.warn({ source: uid ?? id }, warning);
+    }
+    iterator = page.done ? undefined : (page.iterator ?? undefined);
+  } while (iterator !== undefined);
 }
 
 async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {

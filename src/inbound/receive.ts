@@ -25,6 +25,8 @@ export interface Receiver {
   readonly maxBodyBytes: number;
   /** Never rejects: whatever goes wrong is an answer, and a line in the log. */
   receive(source: string, request: InboundRequest): Promise<Answer>;
+  /** For what cannot even be verified: the answer, and a line in the log. */
+  refuse(code: RefusalCode, source: string, reason: string, detail?: string): Answer;
   /** A source changed: without an id, any may have. */
   changed(sourceId?: string): void;
 }
@@ -57,7 +59,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return { status: verdict.status, headers: verdict.headers, body: verdict.body };
     }
     if (verdict.kind === 'unavailable') return refuse('unavailable', title, verdict.reason);
-    if (request.method === 'GET') return refuse('method_not_allowed', title, 'GET without a challenge');
+    if (request.method === 'GET') {
+      const why = verdict.kind === 'refused' ? `a GET that is no challenge: ${verdict.reason}` : 'a GET without a challenge';
+      return refuse('method_not_allowed', title, why);
+    }
     if (verdict.kind === 'refused') return refuse('verification_failed', title, verdict.reason);
     return take(open, title, request);
   }
@@ -123,6 +128,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         logger.error({ source: name.slice(0, 80), error: describeError(error) }, 'a webhook could not be taken');
         return refusal('unavailable');
       }
+    },
+    refuse(code, source, reason, detail) {
+      logger.warn({ source: source.slice(0, 80), reason }, `webhook refused: ${code}`);
+      return refusal(code, detail);
     },
     changed: (sourceId) => sources.changed(sourceId),
   };

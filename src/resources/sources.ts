@@ -1,13 +1,6 @@
 import { invalid } from '../errors.ts';
 import type { ProviderSettings } from '../inbound/providers/index.ts';
-import {
-  type Dedupe,
-  type Endpoint,
-  HEALTHY,
-  type OnUnknownEvent,
-  type PolicyRef,
-  type Source,
-} from '../model/index.ts';
+import type { Dedupe, OnUnknownEvent, PolicyRef, Source } from '../model/index.ts';
 import type { Stored } from '../store/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
@@ -17,6 +10,7 @@ import { checkMetadata, checkUid } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { checkPolicyRef, type PolicyInput } from './policy-refs.ts';
 import { revise } from './revise.ts';
+import { createSourceHandlers, type SourceHandlers, sameFields } from './source-handlers.ts';
 import {
   checkSettings,
   openSettings,
@@ -54,15 +48,7 @@ export interface SourceView extends Omit<Source, 'settings'> {
   readonly warning?: string;
 }
 
-export interface HandlerInput {
-  /** Unique in the source; what the handler is known by when the process starts again. */
-  readonly name: string;
-  /** Undefined: all. */
-  readonly eventTypes?: readonly string[] | undefined;
-  readonly policy?: PolicyInput | undefined;
-}
-
-export interface Sources {
+export interface Sources extends SourceHandlers {
   create(input: SourceInput, options?: { readonly remember?: Remember<SourceView> | undefined }): Promise<SourceView>;
   get(idOrUid: string): Promise<SourceView>;
   list(page?: PageRequest): Promise<Listing<SourceView>>;
@@ -74,8 +60,6 @@ export interface Sources {
   delete(idOrUid: string): Promise<void>;
   /** Makes the source with this uid be as described; writes nothing when it is so already. */
   declare(input: SourceInput & { readonly uid: string }): Promise<SourceView>;
-  /** The same for a handler of it. Answers its id, under which its deliveries are. */
-  declareHandler(sourceId: string, input: HandlerInput): Promise<string>;
 }
 
 type Fields = Omit<Source, 'id' | 'createdAt' | 'updatedAt'>;
@@ -219,42 +203,9 @@ export function createSources(context: Context): Sources {
       return (await sources.update(id, input)).record;
     },
 
-    async declareHandler(sourceId, { name, eventTypes, policy }) {
-      const uid = `handler:${name}`;
-      const described = {
-        url: `handler:${encodeURIComponent(name)}`,
-        description: `the handler "${name}"`,
-        ...(eventTypes !== undefined && { eventTypes }),
-        ...(policy !== undefined && { policy: await checkPolicyRef(store, policy, ['body', 'policy']) }),
-      };
-      for (;;) {
-        const existing = await store.get({ kind: 'endpoint', idOrName: uid, parentId: sourceId });
-        const now = clock.now();
-        if (existing === undefined) {
-          const rest = { version: 1, metadata: {}, headers: {}, secrets: [], createdAt: now, updatedAt: now };
-          const record: Endpoint = { id: ids.next('hdl'), applicationId: sourceId, uid, ...described, ...rest };
-          const result = await store.insert({ kind: 'endpoint', record, health: HEALTHY });
-          if (result === 'missing') throw missing('source', sourceId);
-          engine.changed(sourceId);
-          if (result === 'inserted') return record.id;
-          continue;
-        }
-        const { eventTypes: _, ...base } = existing.record;
-        const record: Endpoint = { ...base, ...described, updatedAt: now };
-        if (sameFields({ ...record, updatedAt: 0 }, { ...existing.record, updatedAt: 0 })) return record.id;
-        const result = await store.update({ kind: 'endpoint', record, revision: existing.revision });
-        engine.changed(sourceId);
-        if (result === 'updated') return record.id;
-      }
-    },
+    ...createSourceHandlers(context, require),
   };
   return sources;
-}
-
-/** By value, whatever the order of the keys. */
-function sameFields(a: object, b: object): boolean {
-  const sorted = (value: object) => JSON.stringify(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
-  return sorted(a) === sorted(b);
 }
 
 function oneOf<T extends string>(value: T, allowed: readonly T[], field: string): T {

@@ -49,6 +49,19 @@ describe('posthorn serve', { timeout: 120_000 }, () => {
     expect(second.out).not.toContain('shown this once');
   });
 
+  it('warns at each start of a source that takes everything from everyone', async () => {
+    const env = { POSTHORN_ADMIN_TOKEN: ADMIN };
+    {
+      await using first = serve(env);
+      const body = { name: 'open', uid: 'open', type: 'generic-webhook' };
+      expect((await post(`${await urlOf(first)}/ingest/api/v1/source`, body)).status).toBe(201);
+      first.kill('SIGTERM');
+      await first.ended;
+    }
+    await using second = serve(env);
+    await second.printed(/"source":"open".*Anyone who knows the URL/);
+  });
+
   it('says where the token of `posthorn dev` is, on its database', async () => {
     {
       await using dev = new SpawnedPosthorn(['dev', '--port', '0'], { cwd: folder });

@@ -42,7 +42,7 @@ export function openRoutes(api: Api, { store, clock }: Served): void {
       },
       async (request, reply) => {
         try {
-          const { oldestDueAt, ...counts } = await store.counts({ most: MOST_COUNTED });
+          const { oldestDueAt, untaken: _, ...counts } = await store.counts({ most: MOST_COUNTED });
           return { status: 'ok', ...counts, oldestDueAt: timeOrNull(oldestDueAt) };
         } catch (error) {
           request.log.error({ err: error }, 'the store does not answer');

@@ -4,10 +4,12 @@
  */
 import type { Clock } from '../../clock.ts';
 import { PosthornError } from '../../errors.ts';
-import type { PolicyInput, SourceInput, Sources } from '../../resources/index.ts';
+import type { PolicyInput, SourceInput } from '../../resources/index.ts';
+import { refusal } from '../answers.ts';
 import type { Handler } from '../handlers/handler.ts';
-import type { HandlerRegistry } from '../handlers/handler-registry.ts';
+import { eventTypeName } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
+import { Declaration, type DeclaringOptions } from './declaration.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
 
 export interface SourceOptions extends Omit<SourceInput, 'name' | 'uid' | 'provider' | 'policy'> {
@@ -22,7 +24,7 @@ export interface HandlerOptions {
   /** What it is known by when the process starts again; the event types without it. */
   readonly name?: string;
   readonly policy?: PolicyInput;
-  /** Runs it inside the transaction that records it, where the store is PostgreSQL: `context.transaction`. */
+  /** Runs it inside the transaction that records it: `context.transaction`. Only where the store is PostgreSQL. */
   readonly transaction?: boolean;
 }
 
@@ -40,63 +42,74 @@ export interface DeclaredSource<Events extends object = EventMap> extends Receiv
   on(eventTypes: '*', handler: Handler<Events[keyof Events]>, options?: HandlerOptions): this;
   /** Resolves when the source and all its handlers are in the store; rejects when one of them cannot be. */
   ready(): Promise<void>;
+  /** For a handler that was renamed or given up: what still waits for it is cancelled, and it gets no more events. */
+  removeHandler(name: string): Promise<void>;
 }
 
-export interface DeclaringOptions {
-  readonly sources: Sources;
-  readonly handlers: HandlerRegistry;
+export interface DeclaredSourceOptions extends DeclaringOptions {
   readonly receiver: Receiver;
   readonly clock: Clock;
-  /** This process has a new handler: what waits for it may be claimed. */
-  readonly onHandler: () => void;
+  /** Whether the store can run handlers inside its own transaction. */
+  readonly transactional: boolean;
 }
 
 export function declareSource<Events extends object>(
   name: string,
   { secret, provider = name, settings, ...rest }: SourceOptions,
-  options: DeclaringOptions,
+  options: DeclaredSourceOptions,
 ): DeclaredSource<Events> {
-  const { sources, handlers, receiver, clock } = options;
-  const names = new Set<string>();
-  const declared = sources.declare({
+  const { sources, receiver, clock, logger } = options;
+  const wanted = {
     ...rest,
     name,
     uid: name,
     provider,
     settings: { ...settings, ...(secret !== undefined && { secret }) },
-  });
-  let ready: Promise<unknown> = declared;
-  // Whoever receives or asks for `ready` is told; nobody asking must not end the process.
-  ready.catch(() => {});
+  };
+  const declaration = new Declaration(wanted, options);
+  // Nobody asking must not end the process: it is in the log, and the next request asks again.
+  const begin = () => void declaration.made().catch(() => {});
 
-  async function bind(
-    handlerName: string,
-    types: readonly string[] | undefined,
-    handler: Handler,
-    { policy, transaction = false }: HandlerOptions,
-  ) {
-    const { id } = await declared;
-    const destinationId = await sources.declareHandler(id, { name: handlerName, eventTypes: types, policy });
-    handlers.bind(destinationId, { title: `${name}: ${handlerName}`, eventTypes: types, handler, transaction });
-    options.onHandler();
+  async function ready(): Promise<void> {
+    await declaration.made();
+    await declaration.warnOfOthers();
   }
 
   const source: DeclaredSource<Events> = {
     on(eventTypes: string | readonly string[], handler: Handler<never>, handlerOptions: HandlerOptions = {}) {
-      const types = eventTypes === '*' ? undefined : [eventTypes].flat();
-      const handlerName = handlerOptions.name ?? (types === undefined ? 'all' : types.join(', '));
-      if (names.has(handlerName)) throw nameTaken(name, handlerName);
-      names.add(handlerName);
-      ready = Promise.all([ready, bind(handlerName, types, handler as Handler, handlerOptions)]);
-      ready.catch(() => {});
+      // As events are stored: Shopify's orders/create is the type orders.create.
+      const types = eventTypes === '*' ? undefined : [eventTypes].flat().map(eventTypeName);
+      const { policy, transaction = false, name: given } = handlerOptions;
+      const handlerName = given ?? (types === undefined ? 'all' : types.join(', '));
+      if (declaration.has(handlerName)) throw nameTaken(name, handlerName);
+      if (transaction && !options.transactional) throw noTransactions(handlerName);
+      declaration.add({ name: handlerName, eventTypes: types, handler: handler as Handler, policy, transaction });
+      begin();
       return source;
     },
-    ready: async () => void (await ready),
-    ...createReceivers(receiver, clock, async () => {
-      await ready;
-      return name;
-    }),
+    ready,
+    async removeHandler(handlerName) {
+      if (declaration.has(handlerName)) throw stillDeclared(name, handlerName);
+      await declaration.made();
+      await sources.removeHandler(name, handlerName);
+    },
+    ...createReceivers(
+      {
+        ...receiver,
+        async receive(_, request) {
+          try {
+            await declaration.made();
+          } catch {
+            return refusal('unavailable');
+          }
+          void declaration.warnOfOthers();
+          return receiver.receive(name, request);
+        },
+      },
+      { clock, logger, name },
+    ),
   };
+  begin();
   return source;
 }
 
@@ -104,5 +117,19 @@ function nameTaken(source: string, handler: string): PosthornError {
   return new PosthornError(
     'conflict',
     `The source ${source} has two handlers called "${handler}": give each a name of its own, as in .on(type, handler, { name: 'mail' }).`,
+  );
+}
+
+function stillDeclared(source: string, handler: string): PosthornError {
+  return new PosthornError(
+    'conflict',
+    `This process declares the handler "${handler}" of ${source} itself: take its .on(…) out of the code first.`,
+  );
+}
+
+function noTransactions(handler: string): PosthornError {
+  return new PosthornError(
+    'config_invalid',
+    `The handler "${handler}" asks for { transaction: true }, which needs a store on PostgreSQL. On SQLite, leave it out and write under context.eventId, so that a second run changes nothing.`,
   );
 }

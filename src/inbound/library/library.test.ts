@@ -1,10 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { fastify } from 'fastify';
 import { Hono } from 'hono';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../store/sqlite/index.ts';
 import { createManualClock } from '../../testing/manual-clock.ts';
 import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
 import type { EventsByType } from './declared-source.ts';
@@ -52,6 +53,17 @@ async function listen(server: Server): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+}
+
+/** fetch would join the two. */
+function statusOfTwice(url: string, name: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers: { [name]: ['a', 'b'] } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    sent.on('error', reject).end('{}');
+  });
 }
 
 const send = (url: string, payload = event(), headers = signed(payload)) =>
@@ -151,10 +163,80 @@ describe('a source declared in code', () => {
     expect(() => source.on('invoice.paid', () => {})).toThrow(/give each a name/);
   });
 
-  it('a wrong setting is told to whoever asks or receives', async () => {
+  it('a wrong setting is told to whoever asks, and to the log; the sender hears that it cannot be taken now', async () => {
     const source = rig.source('stripe', { settings: { secrt: 'x' } });
     await expect(source.ready()).rejects.toThrow(/secrt/);
-    await expect(source.receive(post(event()))).rejects.toThrow(/secrt/);
+    const answer = await source.receive(post(event()));
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await answer.text()).not.toContain('secrt');
+    expect(rig.log.find(({ level }) => level === 'error')?.fields.error).toContain('secrt');
+  });
+
+  it('ALL-01 a store that failed while it was declared is asked again by the next request', async () => {
+    const inner = await openSqliteStore({ path: ':memory:', thread: false });
+    let isDown = false;
+    const store = new Proxy(inner, {
+      get: (target, name, receiver) =>
+        isDown && name === 'get' ? () => Promise.reject(new Error('disk')) : Reflect.get(target, name, receiver),
+    });
+    await using flaky = await createInboundRig({ store });
+    closing.push(() => inner.close());
+    isDown = true;
+    const source = flaky.source('stripe', { secret: SECRET }).on('*', () => {});
+    const answer = await source.receive(post(event()));
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(flaky.log.some(({ level, fields }) => level === 'error' && fields.error === 'disk')).toBe(true);
+    isDown = false;
+    expect((await source.receive(post(event()))).status).toBe(202);
+    await flaky.attempts(1);
+  });
+
+  it("handlers are found by the provider's own spelling of a type: orders/create", async () => {
+    const seen: string[] = [];
+    const source = rig
+      .source('none', {})
+      .on(['orders/create', 'a b'], (_, { eventType }) => void seen.push(eventType));
+    for (const type of ['orders/create', 'a b']) await source.receive(post(JSON.stringify({ type }), {}));
+    await rig.attempts(2);
+    expect(seen.sort()).toEqual(['a.b', 'orders.create']);
+  });
+
+  it('a policy that a handler no longer names is no longer its policy', async () => {
+    const declare = (options: object) => rig.source('stripe', { secret: SECRET }).on('*', () => {}, options);
+    const policies = async () =>
+      (await rig.store.list({ kind: 'endpoint', limit: 9, order: 'ascending' })).items.map(({ record }) => record.policy);
+    await declare({ policy: 'quick' }).ready();
+    expect(await policies()).toEqual(['quick']);
+    await declare({}).ready();
+    expect(await policies()).toEqual([undefined]);
+  });
+
+  it('a transaction is refused where the store has none, when it is declared', () => {
+    const source = rig.source('stripe', { secret: SECRET });
+    expect(() => source.on('*', () => {}, { transaction: true })).toThrow(/needs a store on PostgreSQL/);
+  });
+
+  it('PAY-01 warns of handlers that this process does not have, and they can be removed with what waits for them', async () => {
+    const first = rig.source('stripe', { secret: SECRET }).on('invoice.paid', () => {}, { name: 'books' });
+    await first.ready();
+    const warnings = () => rig.log.filter(({ level, fields }) => level === 'warn' && Array.isArray(fields.handlers));
+    expect(warnings()).toEqual([]);
+    const renamed = rig.source('stripe', { secret: SECRET }).on('invoice.paid', () => {}, { name: 'ledger' });
+    await renamed.ready();
+    expect(warnings().map(({ fields }) => fields)).toEqual([{ source: 'stripe', handlers: ['books'] }]);
+    await expect(renamed.removeHandler('ledger')).rejects.toMatchObject({ code: 'conflict' });
+    await renamed.removeHandler('books');
+    await expect(renamed.removeHandler('books')).rejects.toMatchObject({ code: 'not_found' });
+    expect((await rig.resources.sources.listHandlers('stripe')).map(({ name }) => name)).toEqual(['ledger']);
+    expect((await renamed.receive(post(event()))).status).toBe(202);
+    expect(await rig.deliveries()).toHaveLength(1);
+  });
+
+  it('a source that verifies nothing is warned of whenever it is declared', async () => {
+    await rig.source('none', {}).ready();
+    expect(rig.log).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: expect.stringMatching(/anyone who knows the URL/i) }),
+    );
   });
 
   it('declaring it again writes nothing and keeps its ids; another setting counts from then on', async () => {
@@ -274,6 +356,46 @@ describe('receivers take the raw body', () => {
     const { POST, GET } = declare().next();
     expect((await POST(post(event()))).status).toBe(202);
     expect((await GET(new Request('http://localhost/webhooks'))).status).toBe(405);
+  });
+
+  it('ALL-06 what is refused before it can be verified is in the log too', async () => {
+    await using small = await createInboundRig({ maxBodyBytes: 50 });
+    const source = small.source('stripe', { secret: SECRET });
+    const refusals = () =>
+      small.log.splice(0).flatMap(({ fields, message }) => (message.startsWith('webhook refused') ? [fields.reason] : []));
+    const server = fastify();
+    await server.register(source.fastify('/webhooks'));
+    closing.push(() => server.close());
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    const urls = [
+      await listen(createServer(source.node())),
+      `http://127.0.0.1:${(server.server.address() as AddressInfo).port}/webhooks`,
+    ];
+    for (const url of urls) {
+      const large = await send(url, 'x'.repeat(51));
+      expect([large.status, ((await large.json()) as { code: string }).code]).toEqual([413, 'payload_too_large']);
+      expect(refusals()).toEqual(['too large']);
+      expect(await statusOfTwice(url, 'stripe-signature')).toBe(400);
+      expect(refusals()).toEqual(['repeated header']);
+    }
+    expect((await source.receive(post('x'.repeat(51)))).status).toBe(413);
+    expect(refusals()).toEqual(['too large']);
+  });
+
+  it('ALL-06 a fault of the program is told to the log, and not to strangers', async () => {
+    const take = declare().node();
+    const url = await listen(createServer((request, response) => void request.resume().on('end', () => take(request, response))));
+    const answer = await send(url);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await answer.json()).toMatchObject({ code: 'unavailable', detail: expect.not.stringContaining('body') });
+    expect(rig.log.find(({ level }) => level === 'error')?.fields.error).toMatch(/before express\.json\(\)/);
+  });
+
+  it('ALL-06 why a GET was no challenge is in the log', async () => {
+    const source = rig.source('meta', { settings: { appSecret: 's1', verifyToken: 'right' } });
+    const query = 'hub.mode=subscribe&hub.challenge=1&hub.verify_token=wrong';
+    expect((await source.receive(new Request(`http://localhost/?${query}`))).status).toBe(405);
+    expect(rig.log.at(-1)?.fields.reason).toContain('hub.verify_token matches no verifyToken');
   });
 
   it('a Request whose body was read says what to do', async () => {

@@ -2,8 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { describeError, isPosthornError } from '../../errors.ts';
-import { refusal } from '../answers.ts';
+import type { Logger } from '../../engine/index.ts';
+import { describeError } from '../../errors.ts';
+import { type RefusalCode, refusal } from '../answers.ts';
 import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
 import { headersOf, outsideUrl, readFetchRequest, readNodeRequest, type Unreadable } from './read-request.ts';
@@ -21,26 +22,36 @@ export interface Receivers {
   next(): Readonly<Record<'GET' | 'POST', (request: Request) => Promise<Response>>>;
 }
 
-const UNREADABLE: Readonly<Record<Unreadable, Answer>> = {
-  too_large: refusal('payload_too_large'),
-  too_slow: refusal('bad_request', 'The body did not arrive in time'),
-  cut_off: refusal('bad_request', 'The body did not arrive whole'),
-  repeated_header: refusal('bad_request', 'A header that may be there once is there twice'),
+const UNREADABLE: Readonly<Record<Unreadable, readonly [code: RefusalCode, detail?: string]>> = {
+  too_large: ['payload_too_large'],
+  too_slow: ['bad_request', 'The body did not arrive in time'],
+  cut_off: ['bad_request', 'The body did not arrive whole'],
+  repeated_header: ['bad_request', 'A header that may be there once is there twice'],
 };
 
-export function createReceivers(receiver: Receiver, clock: Clock, name: () => Promise<string>): Receivers {
+/** Nothing that a sender is told stays out of the log: who waits for an event looks there. */
+function refuse(receiver: Receiver, source: string, problem: Unreadable): Answer {
+  const [code, detail] = UNREADABLE[problem];
+  return receiver.refuse(code, source, problem.replaceAll('_', ' '), detail);
+}
+
+export interface ReceiversOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of the source. */
+  readonly name: string;
+}
+
+export function createReceivers(receiver: Receiver, { clock, logger, name }: ReceiversOptions): Receivers {
   async function receive(request: Request): Promise<Response> {
-    const source = await name();
     const read = await readFetchRequest(request, receiver.maxBodyBytes);
-    const { status, headers, body } =
-      typeof read === 'string' ? UNREADABLE[read] : await receiver.receive(source, read);
-    return new Response(body, { status, headers });
+    const answer = typeof read === 'string' ? refuse(receiver, name, read) : await receiver.receive(name, read);
+    return new Response(answer.body, { status: answer.status, headers: answer.headers });
   }
 
   async function answerNode(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const source = await name();
     const read = await readNodeRequest(request, receiver.maxBodyBytes, clock);
-    const answer = typeof read === 'string' ? UNREADABLE[read] : await receiver.receive(source, read);
+    const answer = typeof read === 'string' ? refuse(receiver, name, read) : await receiver.receive(name, read);
     // What is still to come of a body that was refused would be read as the next request.
     if (typeof read === 'string') response.setHeader('connection', 'close');
     response.writeHead(answer.status, answer.headers).end(answer.body);
@@ -52,15 +63,13 @@ export function createReceivers(receiver: Receiver, clock: Clock, name: () => Pr
       return (request, response, next) => {
         answerNode(request, response).catch((error: unknown) => {
           if (next !== undefined) return next(error);
-          const body = JSON.stringify({
-            code: isPosthornError(error) ? error.code : 'internal_error',
-            detail: describeError(error),
-          });
-          response.writeHead(500, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+          logger.error({ source: name, error: describeError(error) }, 'a webhook could not be taken');
+          const { status, headers, body } = refusal('unavailable');
+          response.writeHead(status, headers).end(body);
         });
       };
     },
-    fastify: (path) => async (server) => receivingRoute(server, receiver, path, name),
+    fastify: (path) => async (server) => receivingRoute(server, receiver, path, () => name),
     hono: () => (context) => receive(context.req.raw),
     next: () => ({ GET: receive, POST: receive }),
   };
@@ -71,7 +80,7 @@ export function receivingRoute(
   server: FastifyInstance,
   receiver: Receiver,
   path: string,
-  name: (params: Readonly<Record<string, string>>) => Promise<string> | string,
+  name: (params: Readonly<Record<string, string>>) => string,
 ): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: receiver.maxBodyBytes }, (_, body, done) => {
@@ -81,15 +90,22 @@ export function receivingRoute(
     method: ['GET', 'POST'],
     url: path,
     schema: { hide: true } as object,
+    // Of the body parser alone: the receiver answers, and never throws.
+    errorHandler(error, request, reply) {
+      const source = name(request.params as Record<string, string>);
+      const isLarge = (error as { code?: unknown }).code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+      const answer = refuse(receiver, source, isLarge ? 'too_large' : 'cut_off');
+      return reply.code(answer.status).headers({ ...answer.headers, connection: 'close' }).send(answer.body);
+    },
     async handler(request, reply) {
       const { raw, params, body } = request;
-      const source = await name(params as Record<string, string>);
+      const source = name(params as Record<string, string>);
       const headers = headersOf(raw.rawHeaders);
       const url = outsideUrl(raw.url ?? '/', headers ?? {}, 'encrypted' in raw.socket);
       const bytes = body instanceof Uint8Array ? body : new Uint8Array();
       const answer =
         headers === undefined
-          ? UNREADABLE.repeated_header
+          ? refuse(receiver, source, 'repeated_header')
           : await receiver.receive(source, { method: request.method, url, headers, body: bytes });
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
     },

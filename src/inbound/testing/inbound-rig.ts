@@ -102,6 +102,8 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
         handlers,
         receiver,
         clock,
+        logger,
+        transactional: store.transact !== undefined,
         onHandler: () => engine.wake(),
       }),
     async messages(source) {
