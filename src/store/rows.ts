@@ -167,7 +167,7 @@ export function toAttempt(row: AttemptRow): Attempt {
   };
 }
 
-export type CountsRow = Partial<Record<'pending' | 'retrying' | 'leased' | 'held' | 'dead', number>> & {
+export type CountsRow = Partial<Record<'pending' | 'retrying' | 'leased' | 'held' | 'dead' | 'untaken', number>> & {
   /** The earliest due time of the lanes that wait, and of those in a node's hands. */
   waiting?: number | null;
   parked?: number | null;
