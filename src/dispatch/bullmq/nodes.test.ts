@@ -53,13 +53,15 @@ describe.each(STORES)('on %s', (_, openStore) => {
   });
 
   it('BUL-02 a node that only accepts leaves the work to the others', async () => {
-    await setUp({ maxInFlight: 1 });
-    const there = watch(await rig.node({ maxInFlight: 64 }));
+    await setUp({ takesWork: false });
+    const here = watch(rig.engine);
     await rig.endpoint(receiver.url);
-    receiver.answer((response) => setTimeout(() => response.writeHead(200).end(), 20));
     await Promise.all(Array.from({ length: 50 }, (_each, n) => rig.publish({ n })));
-    await receiver.arrived(50);
-    await expect.poll(() => there.attempts, SOON).toBeGreaterThan(10);
+    await expect.poll(() => rig.queue.getJobCounts('waiting', 'active'), SOON).toEqual({ waiting: 50, active: 0 });
+    expect(receiver.arrivals).toHaveLength(0);
+    const there = watch(await rig.node({ takesWork: true }));
+    await expect.poll(() => there.attempts, SOON).toBe(50);
+    expect(here.attempts).toBe(0);
   });
 
   it('ALL-03 a dead endpoint with hundreds of jobs does not delay a healthy one', async () => {
