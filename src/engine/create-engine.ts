@@ -234,8 +234,8 @@ export function createEngine(given: EngineOptions): Engine {
       return;
     }
     relayer.ask();
-    // What a queue carries reaches the nodes through it.
-    if (!dispatch.carries) claimer.look();
+    // What a queue carries reaches the nodes through it; what a person moved, on a node that may take no work, does not.
+    if (!dispatch.carries || news.unqueued) claimer.look();
   }
 
   function wake(): void {

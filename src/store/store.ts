@@ -126,8 +126,8 @@ export interface Store {
 
 /** What another node did that this one may want to act on. */
 export type News =
-  /** Deliveries are due that nobody has leased. */
-  | { readonly kind: 'work' }
+  /** Deliveries are due that nobody has leased. `unqueued`: moved by a person, so that no queue was told of them. */
+  | { readonly kind: 'work'; readonly unqueued?: true }
   /** Endpoints, their status or a policy changed: of this application, or of any. */
   | { readonly kind: 'changed'; readonly applicationId?: string };
 

@@ -61,7 +61,7 @@ export class Listener {
     this.#pauseMs = FIRST_PAUSE_MS;
     // Whatever was told before this moment was not heard.
     this.#tell({ kind: 'changed' });
-    this.#tell({ kind: 'work' });
+    this.#tell({ kind: 'work', unqueued: true });
   }
 
   #lost(client: pg.Client): void {

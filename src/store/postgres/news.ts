@@ -8,7 +8,8 @@ const MOST_APPLICATIONS = 50;
 const ALL = '*';
 
 export interface Told {
-  readonly work?: boolean;
+  /** `unqueued`: nobody offers it to a queue. */
+  readonly work?: boolean | 'unqueued';
   /** Whose endpoints changed; `all` where it can be anyone's. */
   readonly changed?: readonly string[] | 'all';
 }
@@ -16,13 +17,15 @@ export interface Told {
 /** `teller` is the store that tells: it does not listen to itself. */
 export function writeNews(teller: string, { work = false, changed = [] }: Told): string {
   const ids = changed === 'all' || changed.length > MOST_APPLICATIONS ? ALL : [...new Set(changed)].join(',');
-  return `${teller} ${work ? 'work' : '-'} ${ids}`;
+  return `${teller} ${work === 'unqueued' ? work : work ? 'work' : '-'} ${ids}`;
 }
 
 export function readNews(payload: string, listener: string): News[] {
   const [teller, work, ids = ''] = payload.split(' ');
   if (teller === listener) return [];
-  const news: News[] = work === 'work' ? [{ kind: 'work' }] : [];
+  const news: News[] = [];
+  if (work === 'work') news.push({ kind: 'work' });
+  if (work === 'unqueued') news.push({ kind: 'work', unqueued: true });
   if (ids === ALL) return [...news, { kind: 'changed' }];
   return [
     ...news,

@@ -23,7 +23,7 @@ const REDELIVER = statement(
     FROM endpoints e
     WHERE e.id = d.destination_id AND d.id = ANY($1::text[]) AND d.state = ANY($2::text[]) AND d.state <> 'leased'
     RETURNING d.id, d.destination_id, d.state, d.due_at),
-  ${noteLanes('again', '$4', '$5')}
+  ${noteLanes('again', '$4', '$5', 'always')}
   SELECT again.id FROM again LEFT JOIN told ON true`,
 );
 const DISCARD = statement(
@@ -44,7 +44,7 @@ const ADD = statement(
     FROM messages m, endpoints e WHERE m.application_id = $2 AND m.id = $3 AND e.id = $4
     ON CONFLICT (message_id, destination_id) DO NOTHING
     RETURNING destination_id, state, due_at),
-  ${noteLanes('added', '$6', '$7')}
+  ${noteLanes('added', '$6', '$7', 'always')}
   SELECT 1 FROM added LEFT JOIN told ON true`,
 );
 const HAS_ENDPOINT = 'EXISTS (SELECT 1 FROM endpoints WHERE endpoints.id = destination_id)';
@@ -52,7 +52,7 @@ const HAS_ENDPOINT = 'EXISTS (SELECT 1 FROM endpoints WHERE endpoints.id = desti
 export function redeliver(db: Db, input: RedeliverInput): Promise<SelectionOutput> {
   return db.transaction(async (tx) => {
     const { ids, more } = await choose(tx, input.select, input.from, HAS_ENDPOINT);
-    const news = writeNews(db.teller, { work: true });
+    const news = writeNews(db.teller, { work: 'unqueued' });
     const [, rows] = await Promise.all([
       tx.all(LOCK_ENDPOINTS_OF, ids),
       tx.all<{ id: string }>(REDELIVER, ids, input.from, input.now, db.channel, news),
@@ -65,7 +65,7 @@ export function redeliver(db: Db, input: RedeliverInput): Promise<SelectionOutpu
 export function addDelivery(db: Db, input: AddDeliveryInput): Promise<'added' | 'exists' | 'missing'> {
   const { id, applicationId, messageId, destinationId, now } = input;
   return db.transaction(async (tx) => {
-    const news = writeNews(db.teller, { work: true });
+    const news = writeNews(db.teller, { work: 'unqueued' });
     const [, known, added] = await Promise.all([
       tx.all(LOCK_ENDPOINT, destinationId),
       tx.all(EXISTS, messageId, destinationId),

@@ -92,7 +92,7 @@ export async function writeHealth(db: Db, tx: Tx, changes: readonly HealthChange
     if (resumed.length > 0) statements.push(tx.run(REOPEN_LANES, resumed));
   }
   if (moved.length > 0) {
-    const work = crossed.some(({ health }) => health.status === 'active');
+    const work = crossed.some(({ health }) => health.status === 'active') && 'unqueued';
     statements.push(tell(db, tx, { work, changed: moved.map(({ applicationId }) => applicationId) }));
   }
   await Promise.all(statements);

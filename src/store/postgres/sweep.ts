@@ -20,7 +20,7 @@ function chunk(name: Sweep, set: string, from: string, chosen: string) {
       UPDATE deliveries SET updated_at = $3, ${set}
       WHERE state IN (${from}) AND id = ANY(ARRAY(${chosen}))
       RETURNING destination_id, state, due_at),
-    ${noteLanes('moved', '$4', '$5')}
+    ${noteLanes('moved', '$4', '$5', 'always')}
     SELECT count(*) AS moved FROM moved LEFT JOIN told ON true`,
   );
 }
@@ -57,7 +57,7 @@ export async function sweep(
     const [lane] = await tx.all<{ destination_id: string; sweep: Sweep }>(NEXT_LANE);
     if (lane === undefined) return { idle: true, moved: 0 };
     const { destination_id: destinationId } = lane;
-    const news = writeNews(db.teller, { work: true });
+    const news = writeNews(db.teller, { work: 'unqueued' });
     const [row] = await tx.all<{ moved: number }>(
       CHUNKS[lane.sweep],
       destinationId,

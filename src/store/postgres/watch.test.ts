@@ -1,7 +1,7 @@
 /** News between two stores on one schema, as between two nodes. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../testing/postgres-schema.ts';
-import { Scene } from '../conformance/scene.ts';
+import { Scene, T0 } from '../conformance/scene.ts';
 import type { News, Store } from '../store.ts';
 import { openPostgresStore } from './index.ts';
 
@@ -12,7 +12,7 @@ let heard: News[];
 let own: News[];
 
 /** Every watch begins with "anything may have happened". */
-const BEGINNING: News[] = [{ kind: 'changed' }, { kind: 'work' }];
+const BEGINNING: News[] = [{ kind: 'changed' }, { kind: 'work', unqueued: true }];
 
 async function hears(list: News[], expected: readonly News[]): Promise<void> {
   await vi.waitFor(() => expect(list).toEqual(expected), { timeout: 10_000 });
@@ -59,6 +59,16 @@ describe('watch', () => {
     });
     await vi.waitFor(() => expect(heard.at(-1)).toEqual({ kind: 'changed' }));
     expect(heard.filter(({ kind }) => kind === 'work')).toHaveLength(1);
+  });
+
+  it('tells in any case what a person moved: no queue knows of it', async () => {
+    const to = await scene.endpoint();
+    const id = await scene.deadLetter(to);
+    await scene.publish({ to: [to] });
+    await vi.waitFor(() => expect(heard.filter(({ kind }) => kind === 'work')).toHaveLength(2));
+    heard.length = 0;
+    await scene.store.redeliver({ now: T0, select: { ids: [id] }, from: ['dead'] });
+    await hears(heard, [{ kind: 'work', unqueued: true }]);
   });
 
   it('after its connection broke it comes back, and says that anything may have happened', async () => {
