@@ -11,7 +11,7 @@ import type { IdempotentRequest } from './idempotency.ts';
 /** What the server serves. */
 export interface Served {
   readonly resources: Resources;
-  readonly store: Pick<Store, 'recall' | 'counts'>;
+  readonly store: Pick<Store, 'recall' | 'keepAnswer' | 'counts'>;
   readonly clock: Clock;
   /** What takes webhooks in at /in/{source}; without it there is no such path. */
   readonly receiver?: Receiver;
@@ -34,10 +34,12 @@ declare module 'fastify' {
     access?: 'admin' | 'application';
     /** A POST that only reads, and so is open to read-only tokens. */
     readsOnly?: boolean;
-    /** The answer is a secret: reading it is enough to forge webhooks, so it is not for read-only tokens. */
+    /** The answer has a secret: it is not for read-only tokens, and not kept under an idempotency key. */
     tellsSecret?: boolean;
     /** No body is not the same as an empty one: where `{}` means everything, it has to be said. */
     needsBody?: boolean;
+    /** The route's own commit keeps the answer under the idempotency key, and is refused when it has one already. */
+    remembersInCommit?: boolean;
     /** The route's own commit looks the idempotency key up, so that the server need not. */
     recallsInCommit?: boolean;
   }

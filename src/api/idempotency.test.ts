@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
+import type { Store } from '../store/index.ts';
 import { createTestApi, type TestApi } from './testing/test-api.ts';
 
 const TWELVE_HOURS_MS = 12 * 60 * 60 * 1000;
@@ -84,15 +85,97 @@ describe('an idempotency key on a POST', () => {
     expect((await api.call('GET', path)).body).not.toEqual(rotated);
   });
 
-  it('does not put a new token into the store, not even as a remembered answer', async () => {
-    const make = () => api.call('POST', 'token', { name: 'secret', scope: 'admin' }, keyed('token'));
+  /** Another node, or this one after a restart. */
+  const anotherNode = (store: Partial<Store> = {}) =>
+    createTestApi({ store: { ...api.context.store, close: async () => {}, ...store } });
+  const asHere = (key: string) => ({ token: api.token, ...keyed(key) });
+
+  /** A node whose changes wait; `began` when the first does. */
+  async function stuckNode(until: Promise<void>): Promise<{ node: TestApi; began: Promise<void> }> {
+    let begin = () => {};
+    const began = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const update: Store['update'] = async (input) => {
+      begin();
+      await until;
+      return api.context.store.update(input);
+    };
+    return { node: await anotherNode({ update }), began };
+  }
+
+  async function rotatable(uid: string): Promise<string> {
+    await api.call('POST', 'app', { name: 'R', uid });
+    await api.call('POST', `app/${uid}/endpoint`, { url: 'https://example.com', uid: 'one' });
+    return `app/${uid}/endpoint/one`;
+  }
+
+  it('holds on every node, for what has no commit of its own too', async () => {
+    const path = await rotatable('everywhere');
+    await using next = await anotherNode();
+    expect((await api.call('POST', `${path}/secret/rotate`, {}, keyed('r'))).status).toBe(204);
+    const { body: rotated } = await api.call('GET', `${path}/secret`);
+    expect((await next.call('POST', `${path}/secret/rotate`, {}, asHere('r'))).status).toBe(204);
+    expect((await api.call('GET', `${path}/secret`)).body).toEqual(rotated);
+
+    const paused = await api.call('POST', `${path}/pause`, { reason: 'x' }, keyed('p'));
+    await api.call('POST', `${path}/resume`);
+    expect((await next.call('POST', `${path}/pause`, { reason: 'x' }, asHere('p'))).body).toEqual(paused.body);
+    expect((await api.call('GET', path)).body).toMatchObject({ status: 'active' });
+    const reused = await next.call('POST', `${path}/pause`, { reason: 'y' }, asHere('p'));
+    expect(reused).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
+  });
+
+  it('is refused by another node while the first is at work, and answered when that is done', async () => {
+    const path = `${await rotatable('at-work')}/secret/rotate`;
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { node: slow, began } = await stuckNode(held);
+    const first = slow.call('POST', path, {}, asHere('slow'));
+    await began;
+    const second = await api.call('POST', path, {}, keyed('slow'));
+    expect(second).toMatchObject({ status: 409, body: { code: 'conflict', detail: expect.stringContaining('again') } });
+    goOn();
+    expect((await first).status).toBe(204);
+    expect((await api.call('POST', path, {}, keyed('slow'))).status).toBe(204);
+  });
+
+  it('is free again on every node after a failure, and a minute after a node was cut off', async () => {
+    const path = `${await rotatable('cut-off')}/secret/rotate`;
+    await using next = await anotherNode();
+    expect((await api.call('POST', path, { gracePeriodSeconds: -1 }, keyed('wrong'))).status).toBe(422);
+    expect((await next.call('POST', path, {}, asHere('wrong'))).status).toBe(204);
+    const { node: dying, began } = await stuckNode(new Promise(() => {}));
+    void dying.call('POST', path, {}, asHere('cut'));
+    await began;
+    expect((await api.call('POST', path, {}, keyed('cut'))).status).toBe(409);
+    aheadMs = 61_000;
+    expect((await api.call('POST', path, {}, keyed('cut'))).status).toBe(204);
+    aheadMs = 0;
+  });
+
+  it('does not put a new token into the store: a repeat makes none and is told why it gets none', async () => {
+    const written: unknown[] = [];
+    const { store } = api.context;
+    await using node = await anotherNode({
+      keepAnswer(input) {
+        written.push(input);
+        return store.keepAnswer(input);
+      },
+    });
+    const make = () => node.call('POST', 'token', { name: 'secret', scope: 'admin' }, asHere('token'));
     const first = await make();
-    expect((await make()).body).toEqual(first.body);
-    const key = first.body.token as string;
-    const remembered = await Promise.all(
-      ['token', key].map((each) => api.context.store.recall({ key: each, now: systemClock.now() })),
-    );
-    expect(remembered).toEqual([undefined, undefined]);
+    expect(first.status).toBe(201);
+    expect(written).toHaveLength(2);
+    expect(JSON.stringify(written)).not.toContain(first.body.token);
+    const count = (await api.call('GET', 'token?limit=250')).body.data.length;
+    expect(await make()).toMatchObject({
+      status: 409,
+      body: { code: 'conflict', detail: expect.stringContaining('done before') },
+    });
+    expect((await api.call('GET', 'token?limit=250')).body.data).toHaveLength(count);
   });
 
   it('survives a restart of the server: the answer is in the store, with what it answers', async () => {

@@ -11,6 +11,12 @@ export interface Remembered {
   readonly expiresAt: number;
 }
 
+export interface KeepAnswerInput {
+  readonly answer: Remembered;
+  readonly now: number;
+  readonly replaces?: boolean;
+}
+
 export interface NewDelivery {
   readonly id: string;
   readonly destinationId: string;

@@ -6,7 +6,7 @@
  * crosses this line. A method's name is also the file name in each adapter and the `describe` in the conformance suite.
  */
 import type { Attempt, Delivery, EndpointHealth, Message } from '../model/index.ts';
-import type { AcceptInput, AcceptOutput, RelayInput, RelayOutput, Remembered } from './accepting.ts';
+import type { AcceptInput, AcceptOutput, KeepAnswerInput, RelayInput, RelayOutput, Remembered } from './accepting.ts';
 import type { ArchivedDelivery, GroupInput, GroupPage, RestoreResult } from './dead-letters.ts';
 import type { Beat, ClaimedDelivery, ClaimInput, ClaimOutput, JoinInput, LeaseInput, LeaseOutput } from './leasing.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from './queries.ts';
@@ -52,7 +52,10 @@ export interface Store {
    * with the commit that accepts it. Stores that nobody else writes to have none.
    */
   relay(input: RelayInput): Promise<RelayOutput>;
-  /** Leases due deliveries, lane by lane, within `maxBytes` of payloads. Its cost depends on what it hands out, never on the backlog. */
+  /**
+   * Leases due deliveries, lane by lane, within `maxBytes` of payloads. Its cost depends on what it hands out, never on the
+   * backlog.
+   */
   claim(input: ClaimInput): Promise<ClaimOutput>;
   /** Leases these deliveries, those of them that are due in an open lane; the others are left out of the answer. */
   lease(input: LeaseInput): Promise<LeaseOutput>;
@@ -105,6 +108,11 @@ export interface Store {
 
   /** The answer that was given under an idempotency key, if it is still remembered. */
   recall(input: { key: string; now: number }): Promise<Remembered | undefined>;
+  /**
+   * Keeps an answer that no commit of its own brings along. Answers the one that the key has already, and writes nothing
+   * then unless it `replaces` it.
+   */
+  keepAnswer(input: KeepAnswerInput): Promise<Remembered | undefined>;
   /** Forgets what has expired, a bounded number at a time. */
   forget(input: { now: number; limit: number }): Promise<{ forgotten: number }>;
   /**

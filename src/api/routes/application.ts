@@ -25,6 +25,7 @@ export const applicationRoutes: RouteGroup = (api, { resources: { applications }
   api.post(
     '/app',
     {
+      config: { remembersInCommit: true },
       schema: {
         tags,
         operationId: 'v1.application.create',

@@ -37,7 +37,7 @@ export const endpointRoutes: RouteGroup = (api, { resources: { endpoints } }) =>
   api.post(
     '/app/:app/endpoint',
     {
-      config,
+      config: { ...config, remembersInCommit: true },
       preValidation: refuseMisspeltEndpointFields,
       schema: {
         tags,

@@ -42,6 +42,7 @@ export const eventTypeRoutes: RouteGroup = (api, { resources: { eventTypes } }) 
   api.post(
     '/event-type',
     {
+      config: { remembersInCommit: true },
       schema: {
         tags,
         operationId: 'v1.event-type.create',

@@ -36,6 +36,7 @@ export const policyRoutes: RouteGroup = (api, { resources: { policies } }) => {
   api.post(
     '/policy',
     {
+      config: { remembersInCommit: true },
       schema: {
         tags,
         operationId: 'v1.policy.create',

@@ -45,6 +45,7 @@ export const sourceEndpointRoutes: RouteGroup = (api, { resources: { endpoints, 
   api.post(
     list,
     {
+      config: { remembersInCommit: true },
       preValidation: refuseMisspeltEndpointFields,
       schema: {
         ...describe('create', 'Send the events of a source on to a URL'),

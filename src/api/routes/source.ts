@@ -37,6 +37,7 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources } }) => {
   api.post(
     '/source',
     {
+      config: { remembersInCommit: true },
       schema: {
         tags,
         operationId: 'v1.ingest.source.create',

@@ -25,6 +25,7 @@ export const tokenRoutes: RouteGroup = (api, { resources: { tokens } }) => {
   api.post(
     '/token',
     {
+      config: { tellsSecret: true },
       schema: {
         tags,
         operationId: 'v1.token.create',

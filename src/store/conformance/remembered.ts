@@ -39,6 +39,27 @@ export function exerciseRemembered(use: Use): void {
     });
   });
 
+  describe('keepAnswer', () => {
+    it('keeps the first answer of those that come at once, and tells it to the others', async () => {
+      const scene = use();
+      const keep = (body: string) => scene.store.keepAnswer({ answer: remembered({ body }), now: T0 });
+      const told = await Promise.all([keep('a'), keep('b'), keep('c')]);
+      const kept = await scene.store.recall({ key: 'key-1', now: T0 });
+      expect(told.filter((each) => each === undefined)).toHaveLength(1);
+      expect(told.filter((each) => each !== undefined)).toEqual([kept, kept]);
+    });
+
+    it('replaces an answer when it is asked to, and one that has expired', async () => {
+      const scene = use();
+      const [first, second] = [remembered({ body: 'first' }), remembered({ body: 'second', expiresAt: T0 + 10 })];
+      await scene.store.keepAnswer({ answer: first, now: T0 });
+      expect(await scene.store.keepAnswer({ answer: second, now: T0, replaces: true })).toEqual(first);
+      expect(await scene.store.recall({ key: 'key-1', now: T0 })).toEqual(second);
+      expect(await scene.store.keepAnswer({ answer: first, now: T0 + 10 })).toBeUndefined();
+      expect(await scene.store.recall({ key: 'key-1', now: T0 + 10 })).toEqual(first);
+    });
+  });
+
   describe('forget', () => {
     it('forgets what has expired, a bounded number at a time, and nothing else', async () => {
       const scene = use();

@@ -13,7 +13,7 @@ import { record } from './record.ts';
 import { get, insert, list, remove, update } from './records.ts';
 import { relay } from './relay.ts';
 import { release } from './release.ts';
-import { forget, recall } from './remembered.ts';
+import { forget, keepAnswer, recall } from './remembered.ts';
 import { restore } from './restore.ts';
 import { addDelivery, discard, redeliver } from './selection.ts';
 import { setStatus } from './set-status.ts';
@@ -55,6 +55,7 @@ export const operations: { readonly [N in OperationName]: Operation<N> } = {
   getAttempt,
   listAttempts,
   recall,
+  keepAnswer,
   forget,
   maintain,
   counts,

@@ -1,5 +1,5 @@
 /** recall, forget, and the write that rides in the commit of what it answers. */
-import type { Remembered } from '../store.ts';
+import type { KeepAnswerInput, Remembered } from '../store.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 
 const RECALL = statement(
@@ -12,6 +12,14 @@ const REMEMBER = statement(
   `INSERT INTO remembered (key, fingerprint, status, body, expires_at) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
     expires_at = CASE WHEN remembered.expires_at <= $6 THEN excluded.expires_at END`,
+);
+const KEEP = statement(
+  'keep_answer',
+  `INSERT INTO remembered (key, fingerprint, status, body, expires_at) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+    expires_at = excluded.expires_at
+  WHERE remembered.expires_at <= $6 OR $7
+  RETURNING key`,
 );
 const FORGET = statement(
   'forget',
@@ -26,6 +34,14 @@ export async function recall(db: Db, input: { key: string; now: number }): Promi
 
 export function remember(runner: Runner, answer: Remembered, now: number): Promise<number> {
   return runner.run(REMEMBER, answer.key, answer.fingerprint, answer.status, answer.body, answer.expiresAt, now);
+}
+
+export async function keepAnswer(db: Db, input: KeepAnswerInput): Promise<Remembered | undefined> {
+  const { answer, now, replaces = false } = input;
+  const { key, fingerprint, status, body, expiresAt } = answer;
+  const before = replaces ? await recall(db, { key, now }) : undefined;
+  const written = await db.all(KEEP, key, fingerprint, status, body, expiresAt, now, replaces);
+  return written.length > 0 ? before : recall(db, { key, now });
 }
 
 export async function forget(db: Db, input: { now: number; limit: number }): Promise<{ forgotten: number }> {

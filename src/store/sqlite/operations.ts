@@ -13,7 +13,7 @@ import { counts, getAttempt, getDelivery, getMessage, listAttempts, listDeliveri
 import { record } from './record.ts';
 import { get, insert, list, remove, update } from './records.ts';
 import { release } from './release.ts';
-import { forget, recall } from './remembered.ts';
+import { forget, keepAnswer, recall } from './remembered.ts';
 import { restore } from './restore.ts';
 import { addDelivery, discard, redeliver } from './selection.ts';
 import { setStatus } from './set-status.ts';
@@ -46,6 +46,7 @@ const writes = {
   insert,
   update,
   remove,
+  keepAnswer,
   forget,
   maintain,
 };

@@ -1,5 +1,5 @@
 /** recall, forget, and the write that rides in the commit of what it answers. */
-import type { Remembered } from '../store.ts';
+import type { KeepAnswerInput, Remembered } from '../store.ts';
 import type { Db } from './driver.ts';
 
 const RECALL =
@@ -15,6 +15,12 @@ export function recall(db: Db, input: { key: string; now: number }): Remembered 
 
 export function remember(db: Db, answer: Remembered): void {
   db.run(REMEMBER, answer.key, answer.fingerprint, answer.status, answer.body, answer.expiresAt);
+}
+
+export function keepAnswer(db: Db, { answer, now, replaces = false }: KeepAnswerInput): Remembered | undefined {
+  const kept = recall(db, { key: answer.key, now });
+  if (kept === undefined || replaces) remember(db, answer);
+  return kept;
 }
 
 export function forget(db: Db, input: { now: number; limit: number }): { forgotten: number } {
