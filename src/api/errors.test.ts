@@ -324,3 +324,28 @@ describe('a failure on our side', () => {
     expect(JSON.stringify(answer.body)).not.toContain('inside');
   });
 });
+
+describe('a store that does not answer', () => {
+  it.each([
+    [
+      'it may have been stored: repeat it under the same key',
+      false,
+      'POST',
+      /nobody knows.*same idempotency-key.*same eventId/,
+    ],
+    ['nothing was stored: repeat it', true, 'POST', /try again in a moment/],
+    ['nothing was to be stored: repeat it', false, 'GET', /try again in a moment/],
+  ] as const)('ALL-06 says what to do when %s', async (_, nothingStored, method, says) => {
+    const store = { ...api.context.store, close: async () => {} };
+    await using node = await createTestApi({ store });
+    const fail = () => Promise.reject(new PosthornError('store_unavailable', 'the disk, in detail', { nothingStored }));
+    Object.assign(store, { insert: fail, list: fail });
+    const answer = await node.call(method, 'app', method === 'POST' ? { name: 'x' } : undefined);
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { code: 'store_unavailable', detail: expect.stringMatching(says) },
+    });
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(answer.body.detail).not.toContain('disk');
+  });
+});

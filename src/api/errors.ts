@@ -3,7 +3,7 @@
  * `{detail: [{loc, msg, type}]}`. What went wrong on our side is logged, never told.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, type Issue, isPosthornError } from '../errors.ts';
+import { type ErrorCode, type Issue, isPosthornError, type PosthornError } from '../errors.ts';
 import { issueOf } from './validation.ts';
 
 export interface ErrorBody {
@@ -49,7 +49,8 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
 function toAnswer(error: FastifyError, request: FastifyRequest): Answer {
   if (isPosthornError(error)) {
     const status = STATUS[error.code];
-    if (status >= 500) return failure(status, error.code, request);
+    if (status >= 500)
+      return isUndecided(error, request) ? undecided(error.code) : failure(status, error.code, request);
     if (error.code !== 'validation') return { status, body: { code: error.code, detail: error.message } };
     const whole: Issue = { loc: ['body'], msg: error.message, type: 'value_error' };
     return { status, body: { detail: error.issues.length > 0 ? error.issues : [whole] } };
@@ -88,6 +89,17 @@ function frameworkAnswer(error: FastifyError, request: FastifyRequest): Answer {
 
 function refusal(status: number, code: string, detail: string): Answer {
   return { status, body: { code, detail } };
+}
+
+/** The store's answer was lost, perhaps after its commit. */
+function isUndecided({ code, nothingStored }: PosthornError, { method }: FastifyRequest): boolean {
+  return code === 'store_unavailable' && !nothingStored && method !== 'GET' && method !== 'HEAD';
+}
+
+function undecided(code: ErrorCode): Answer {
+  const detail =
+    'The store does not answer, and nobody knows whether this was done: send it again with the same idempotency-key or, for a message, the same eventId, and it is done once';
+  return refusal(503, code, detail);
 }
 
 function failure(status: number, code: string, request: FastifyRequest): Answer {
