@@ -8,7 +8,7 @@ import { PosthornError } from '../../errors.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
-export type SchemaState = 'missing' | 'old' | 'current';
+export type SchemaState = 'missing' | 'old' | 'current' | 'newer';
 
 export async function migrate(client: pg.ClientBase, schema: string): Promise<void> {
   const name = pg.escapeIdentifier(schema);
@@ -16,7 +16,9 @@ export async function migrate(client: pg.ClientBase, schema: string): Promise<vo
   if ((await versionOf(client, name)) === files.length) return;
   await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`posthorn migrate ${schema}`]);
   try {
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${name}`);
+    // Not IF NOT EXISTS: that asks for the right to create schemas although there is nothing to create.
+    const { rows } = await client.query<{ found: string | null }>('SELECT to_regnamespace($1) AS found', [name]);
+    if (rows[0]?.found == null) await client.query(`CREATE SCHEMA ${name}`);
     await client.query(
       `CREATE TABLE IF NOT EXISTS ${name}.migrations (version integer PRIMARY KEY, file text NOT NULL)`,
     );
@@ -35,11 +37,12 @@ export async function migrate(client: pg.ClientBase, schema: string): Promise<vo
   }
 }
 
-/** One that a newer version wrote counts as old: opening it explains. */
 export async function stateOf(client: pg.ClientBase, schema: string): Promise<SchemaState> {
   const version = await versionOf(client, pg.escapeIdentifier(schema));
   if (version === undefined) return 'missing';
-  return version === migrationFiles().length ? 'current' : 'old';
+  const known = migrationFiles().length;
+  if (version > known) return 'newer';
+  return version === known ? 'current' : 'old';
 }
 
 function migrationFiles(): string[] {

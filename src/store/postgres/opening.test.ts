@@ -49,6 +49,24 @@ describe('open', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
+  it('ALL-06 a role that may create no schemas opens the one that was made for it, and no other', async () => {
+    const role = `${schema.name}_role`;
+    await schema.query(`CREATE ROLE ${role} LOGIN PASSWORD 'limited'`);
+    await schema.query(`CREATE SCHEMA ${schema.name} AUTHORIZATION ${role}`);
+    try {
+      const url = new URL(schema.url);
+      Object.assign(url, { username: role, password: 'limited' });
+      const store = await openPostgresStore({ url: url.href, poolSize: 1 });
+      expect((await store.join({ now: 1, leaseMs: 1, name: 'node' })).epoch).toBe(1);
+      await store.close();
+      const refused = openPostgresStore({ url: url.href, schema: `${schema.name}_none`, poolSize: 1 });
+      await expect(refused).rejects.toThrow(/permission denied.*AUTHORIZATION/s);
+    } finally {
+      await schema.query(`DROP OWNED BY ${role} CASCADE`);
+      await schema.query(`DROP ROLE ${role}`);
+    }
+  });
+
   it('a schema name that would need quoting is refused', async () => {
     const opening = openPostgresStore({ url: schema.url, schema: 'a"b' });
     await expect(opening).rejects.toMatchObject({ code: 'config_invalid' });

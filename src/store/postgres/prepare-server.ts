@@ -79,6 +79,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   '28P01': 'Check the user and the password in POSTHORN_STORE.',
   '28000': 'Check the user in POSTHORN_STORE and what pg_hba.conf allows it.',
   '3D000': 'Create that database, or name another one in POSTHORN_STORE.',
-  '42501': 'The role needs the right to create a schema in this database, or to use the one that is there.',
+  '42501':
+    'The role needs the right to create a schema in this database, or a schema that is its own (CREATE SCHEMA posthorn AUTHORIZATION …).',
   '25006': 'It takes no writes: name the primary in POSTHORN_STORE.',
 };

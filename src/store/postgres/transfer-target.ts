@@ -89,6 +89,8 @@ export async function inspectPostgresTarget(
 ): Promise<Begun | 'missing' | 'old'> {
   const { client, schema } = clientConfig(options);
   const state = await inspectServer({ ...client, connectionTimeoutMillis: CONNECT_TIMEOUT_MS }, schema);
+  // Opening it explains.
+  if (state === 'newer') return 'old';
   if (state !== 'current') return state;
   const db = openDb(options);
   try {
