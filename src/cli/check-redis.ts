@@ -1,7 +1,7 @@
 /** What `posthorn doctor` asks of Redis when the dispatch is on BullMQ. */
 import { type Config, parseRedisUrl } from '../config/index.ts';
 import { describeError } from '../errors.ts';
-import type { Finding } from './checks.ts';
+import type { Finding } from './findings.ts';
 
 const LEAST_VERSION = [6, 2] as const;
 const WHAT = 'redis';

@@ -4,19 +4,16 @@ import { access, open, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, loadConfig, parseStoreUrl, withoutPassword } from '../config/index.ts';
+import type { Clock } from '../clock.ts';
+import { type Config, loadConfig, parseStoreUrl } from '../config/index.ts';
 import { describeError } from '../errors.ts';
 import { formatDuration } from '../policy/index.ts';
-import type { Counts } from '../store/index.ts';
-import { openPostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
+import { checkPostgres } from './check-postgres.ts';
 import { checkRedis } from './check-redis.ts';
+import { bad, describeCounts, type Finding, good, notice } from './findings.ts';
 import { readPackageFile } from './package-file.ts';
 import type { Terminal } from './terminal.ts';
-
-export type Finding =
-  | { readonly kind: 'good'; readonly what: string; readonly found: string }
-  | { readonly kind: 'notice' | 'bad'; readonly what: string; readonly found: string; readonly advice: string };
 
 const LEAST_FREE_BYTES = 100 * 1024 * 1024;
 const SCARCE_FREE_BYTES = 1024 * 1024 * 1024;
@@ -33,7 +30,7 @@ export async function* runChecks(terminal: Terminal): AsyncGenerator<Finding> {
     return;
   }
   yield good('configuration', 'every setting is allowed (`posthorn config` lists them)');
-  yield* checkStore(config.store);
+  yield* checkStore(config.store, terminal.clock);
   yield* checkRedis(config);
   yield await checkPort(config.host, config.port);
   yield checkGuard(config.allowNetworks);
@@ -57,11 +54,11 @@ async function checkClock(now: number): Promise<Finding> {
   return bad('clock', `${time}, which is ${behind} before this program was installed`, 'Set the clock (NTP does it).');
 }
 
-async function* checkStore(url: string): AsyncGenerator<Finding> {
+async function* checkStore(url: string, clock: Clock): AsyncGenerator<Finding> {
   const parsed = parseStoreUrl(url);
   if ('refused' in parsed) return;
   if (parsed.value.kind === 'postgres') {
-    yield await checkPostgres(parsed.value.url);
+    yield* checkPostgres(parsed.value.url, clock);
     return;
   }
   const { path } = parsed.value;
@@ -72,23 +69,6 @@ async function* checkStore(url: string): AsyncGenerator<Finding> {
   const folder = dirname(resolve(path));
   yield await checkFile(path, folder);
   yield await checkDisk(folder);
-}
-
-async function checkPostgres(url: string): Promise<Finding> {
-  const shown = withoutPassword(url);
-  try {
-    // Opening brings the schema up to date, or refuses one that a newer version wrote.
-    const store = await openPostgresStore({ url, poolSize: 1 });
-    const counts = await store.counts({ most: 10_000 });
-    await store.close();
-    return good('store', `${shown} opens and can be written (schema up to date; ${describeCounts(counts)})`);
-  } catch (error) {
-    return bad('store', `${shown} does not open`, describeError(error));
-  }
-}
-
-function describeCounts({ pending, leased, held, dead }: Counts): string {
-  return `${pending + leased} waiting, ${held} held, ${dead} dead letters`;
 }
 
 async function checkFile(path: string, folder: string): Promise<Finding> {
@@ -184,16 +164,4 @@ function checkGuard(networks: readonly string[]): Finding {
 function checkSecretKey(key: string | undefined): Finding {
   if (key !== undefined) return good('secrets', 'signing secrets are encrypted in the store');
   return notice('secrets', 'signing secrets are stored as they are', 'POSTHORN_SECRET_KEY encrypts them.');
-}
-
-function good(what: string, found: string): Finding {
-  return { kind: 'good', what, found };
-}
-
-function notice(what: string, found: string, advice: string): Finding {
-  return { kind: 'notice', what, found, advice };
-}
-
-function bad(what: string, found: string, advice: string): Finding {
-  return { kind: 'bad', what, found, advice };
 }

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { describeSettings } from '../../config/index.ts';
-import { type Finding, runChecks } from '../checks.ts';
+import { runChecks } from '../checks.ts';
 import { examples } from '../examples.ts';
+import type { Finding } from '../findings.ts';
 import type { Terminal } from '../terminal.ts';
 
 const MARKS: Readonly<Record<Finding['kind'], string>> = { good: '✓', notice: '!', bad: '✗' };

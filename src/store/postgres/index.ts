@@ -20,6 +20,7 @@ import { prepareServer } from './prepare-server.ts';
 import { transact } from './transact.ts';
 import { Turns } from './turns.ts';
 
+export { inspectPostgres } from './inspect.ts';
 export { inspectPostgresTarget, openPostgresTarget } from './transfer-target.ts';
 
 export interface PostgresOptions {
