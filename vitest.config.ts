@@ -1,16 +1,32 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { ON_BULLMQ, ON_POSTGRES } from './test/store-matrix.ts';
+
+/** One run of test files on one store: POSTHORN_TEST_STORE is read by src/testing/test-store.ts. */
+function onStore(name: string, include: readonly string[]) {
+  return {
+    test: {
+      name,
+      include: [...include],
+      env: { POSTHORN_TEST_STORE: name },
+      pool: 'forks' as const,
+      // Real servers, processes and clocks on a shared machine: what fails twice in a row is broken.
+      retry: 1,
+      testTimeout: 30_000,
+      hookTimeout: 30_000,
+    },
+  };
+}
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['scripts/services/global-setup.mjs'],
-    pool: 'forks',
     // Half of the time a test waits: for a commit, a process, a timer. One worker a core, not one fewer, uses it.
     maxWorkers: availableParallelism(),
-    // Real servers, processes and clocks on a shared machine: what fails twice in a row is broken.
-    retry: 1,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      onStore('sqlite', ['src/**/*.test.ts', 'test/**/*.test.ts']),
+      onStore('postgres', ON_POSTGRES),
+      onStore('postgres+bullmq', ON_BULLMQ),
+    ],
   },
 });

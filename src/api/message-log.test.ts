@@ -1,13 +1,9 @@
-/** Looking at messages and following them, on both stores and over real connections. */
+/** Looking at messages and following them, over real connections. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
 import { floorId } from '../ids.ts';
 import { createInboundRig, type InboundRig } from '../inbound/testing/inbound-rig.ts';
-import type { Store } from '../store/index.ts';
-import { openPostgresStore } from '../store/postgres/index.ts';
-import { createTestSchema, type TestSchema } from '../testing/postgres-schema.ts';
 import { createServer } from './server.ts';
 
 interface Answer {
@@ -21,8 +17,8 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-async function serve(store?: Store) {
-  const rig: InboundRig = await createInboundRig(store === undefined ? {} : { store });
+async function serve() {
+  const rig: InboundRig = await createInboundRig();
   open.push(async () => rig[Symbol.asyncDispose]());
   const { resources, clock, receiver } = rig;
   const server: FastifyInstance = createServer({ resources, store: rig.store, clock, receiver, logger: false });
@@ -44,22 +40,9 @@ async function serve(store?: Store) {
   return { rig, server, base, get, send };
 }
 
-async function onPostgres() {
-  const schema: TestSchema = await createTestSchema();
-  open.push(() => schema.drop());
-  const store = await openPostgresStore({ url: schema.url, clock: systemClock });
-  open.push(() => store.close());
-  return store;
-}
-
-const STORES = [
-  { name: 'SQLite', make: async () => undefined },
-  { name: 'PostgreSQL', make: onPostgres },
-] as const;
-
-describe.each(STORES)('following messages on $name', { timeout: 60_000 }, ({ make }) => {
+describe('following messages', { timeout: 60_000 }, () => {
   it('begins now, and answers a waiting request as soon as an event is committed, with its exact bytes', async () => {
-    const { get, send } = await serve(await make());
+    const { get, send } = await serve();
     await send('{"before":1}');
     const { body: start } = await get('message/follow?source=any');
     expect(start).toEqual({ data: [], iterator: expect.stringMatching(/^msg_/) });
@@ -78,7 +61,7 @@ describe.each(STORES)('following messages on $name', { timeout: 60_000 }, ({ mak
   });
 
   it('an event that is committed late, under a lower id, is not passed over', async () => {
-    const { get, send, rig } = await serve(await make());
+    const { get, send, rig } = await serve();
     const place = floorId('msg', Date.now());
     const seen = await send('{"n":1}');
     const { body: first } = await get(`message/follow?source=any&after=${place}`);
@@ -99,7 +82,7 @@ describe.each(STORES)('following messages on $name', { timeout: 60_000 }, ({ mak
   });
 
   it('goes through a backlog page by page, in order and without a gap', async () => {
-    const { get, send } = await serve(await make());
+    const { get, send } = await serve();
     const place = floorId('msg', Date.now());
     const sent: string[] = [];
     for (let n = 0; n < 30; n++) sent.push(await send(JSON.stringify({ n })));

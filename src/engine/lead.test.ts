@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../store/index.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
 import { createEngineRig } from '../testing/engine-rig.ts';
 import { createManualClock, type ManualClock } from '../testing/manual-clock.ts';
+import { openTestStore } from '../testing/test-store.ts';
 import { Leader } from './lead.ts';
 
 const LEASE_MS = 10_000;
@@ -13,7 +13,7 @@ let store: Store;
 
 beforeEach(async () => {
   clock = createManualClock();
-  store = await openSqliteStore({ path: ':memory:', thread: false });
+  store = await openTestStore();
 });
 afterEach(() => store.close());
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createIds } from '../ids.ts';
 import type { Store } from '../store/index.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
 import { createManualClock, type ManualClock } from '../testing/manual-clock.ts';
+import { openTestStore } from '../testing/test-store.ts';
 import { createArchive } from './dead-letter-archive.ts';
 import { createDeadLetterCleaner } from './dead-letter-cleaner.ts';
 
@@ -21,7 +21,7 @@ let ids: ReturnType<typeof createIds>;
 beforeEach(async () => {
   clock = createManualClock(T0);
   ids = createIds(() => clock.now());
-  store = await openSqliteStore({ path: ':memory:', thread: false });
+  store = await openTestStore();
   folder = mkdtempSync(join(tmpdir(), 'posthorn-cleaner-'));
   epoch = (await store.join({ now: T0, leaseMs: 1000 * DAY_MS, name: 'test' })).epoch;
   const times = { createdAt: T0, updatedAt: T0 };

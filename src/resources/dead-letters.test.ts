@@ -5,7 +5,7 @@ import type { Attempt } from '../model/index.ts';
 import { createAddressGuard } from '../outbound/index.ts';
 import { createSecretBox } from '../signing/index.ts';
 import type { ClaimedDelivery, Store } from '../store/index.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
+import { openTestStore } from '../testing/test-store.ts';
 import { createResources } from './resources.ts';
 
 const COUNT = 2100;
@@ -46,7 +46,7 @@ function deadAttempt({ id, messageId, applicationId, destinationId, eventType, a
 
 describe('retrying dead letters by filter', () => {
   it('SUB-11 takes each one once, however many there are, even if all die again at once', async () => {
-    const store = await openSqliteStore({ path: ':memory:', thread: false });
+    const store = await openTestStore();
     const { epoch } = await store.join({ now: systemClock.now(), leaseMs: 60_000, name: 'test' });
     let wakes = 0;
     const dying: Store = {

@@ -1,4 +1,4 @@
-/** A schema of its own on the test server. */
+/** A schema of its own on the test server: a new one, or one that an earlier test is done with. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
@@ -12,37 +12,75 @@ export interface TestSchema {
   drop(): Promise<void>;
 }
 
+export interface BorrowedSchema extends Pick<TestSchema, 'url'> {
+  /** For the next one: whatever is in it by then is taken out. */
+  giveBack(): Promise<void>;
+}
+
 // DELETE, not TRUNCATE: with a few rows it is a hundred times cheaper.
 const TABLES = `nodes applications sources endpoints event_types policies tokens messages event_ids deliveries attempts lanes
   remembered outbox upkeep`;
 
 export async function createTestSchema(): Promise<TestSchema> {
-  const server = process.env.POSTHORN_TEST_POSTGRES_URL;
-  if (!server) {
-    throw new Error('POSTHORN_TEST_POSTGRES_URL names no PostgreSQL server: `npm test` starts one and sets it.');
-  }
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const url = new URL(server);
-  url.searchParams.set('schema', name);
-  const client = new pg.Client({ connectionString: server, options: `-c search_path=${name}` });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connect();
+  await client.query(`SET search_path TO ${name}`);
   const query = async <R extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
     (await client.query<R>(text, values)).rows;
   return {
-    url: url.href,
+    url: urlOf(name),
     name,
     query,
-    async empty() {
-      await query(
-        TABLES.split(/\s+/)
-          .map((table) => `DELETE FROM ${table}`)
-          .join(';'),
-      );
-    },
+    empty: () => emptyTables(client),
     async drop() {
       await query(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
       await client.end();
     },
   };
+}
+
+/**
+ * Empty, but for partitions and for numbers that go on where they were. To make a schema takes longer than most tests do:
+ * those of one run are passed on, and the lock on the name, which goes with its connection, says whose it is.
+ */
+export async function borrowTestSchema(): Promise<BorrowedSchema> {
+  const client = await connect();
+  for (let n = 1; ; n++) {
+    const name = `test_${process.env.POSTHORN_TEST_RUN ?? process.pid}_${n}`;
+    const { rows } = await client.query<{ mine: boolean; made: string | null }>(
+      `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine, to_regclass($1 || '.migrations')::text AS made`,
+      [name],
+    );
+    if (rows[0]?.mine !== true) continue;
+    await client.query(`SET search_path TO ${name}`);
+    if (rows[0].made !== null) await emptyTables(client);
+    return { url: urlOf(name), giveBack: () => client.end() };
+  }
+}
+
+async function emptyTables(client: pg.Client): Promise<void> {
+  await client.query(
+    TABLES.split(/\s+/)
+      .map((table) => `DELETE FROM ${table}`)
+      .join(';'),
+  );
+}
+
+function urlOf(schema: string): string {
+  const url = new URL(server());
+  url.searchParams.set('schema', schema);
+  return url.href;
+}
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: server() });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+function server(): string {
+  const url = process.env.POSTHORN_TEST_POSTGRES_URL;
+  if (!url) throw new Error('POSTHORN_TEST_POSTGRES_URL names no PostgreSQL server: `npm test` starts one and sets it.');
+  return url;
 }

@@ -10,7 +10,7 @@ import { createIds } from '../ids.ts';
 import type { Store } from '../store/index.ts';
 import { openPostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
-import { createTestSchema } from './postgres-schema.ts';
+import { borrowTestSchema } from './postgres-schema.ts';
 
 const TEST_STORES = ['sqlite', 'postgres', 'postgres+bullmq'] as const;
 
@@ -31,11 +31,11 @@ export function openMemoryStore(): Promise<Store> {
 }
 
 export async function openPostgresTestStore(): Promise<Store> {
-  const schema = await createTestSchema();
+  const schema = await borrowTestSchema();
   const store = await openPostgresStore({ url: schema.url, poolSize: 4 });
   const close = async () => {
     await store.close();
-    await schema.drop();
+    await schema.giveBack();
   };
   return { ...store, close };
 }

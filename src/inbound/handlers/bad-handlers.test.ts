@@ -1,10 +1,6 @@
-/** Handlers that behave badly, on both stores: nothing is lost, and what follows is what the policy says. */
+/** Handlers that behave badly: nothing is lost, and what follows is what the policy says. */
 import Stripe from 'stripe';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../store/index.ts';
-import { openPostgresStore } from '../../store/postgres/index.ts';
-import { openSqliteStore } from '../../store/sqlite/index.ts';
-import { createTestSchema, type TestSchema } from '../../testing/postgres-schema.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
 import type { Handler } from './handler.ts';
 
@@ -12,29 +8,12 @@ const SECRET = 'whsec_test';
 const stripe = new Stripe('sk_test_1');
 const QUICK = { extends: 'payments-inbound', schedule: { kind: 'explicit', delaysMs: [10, 10] } };
 
-let schema: TestSchema;
-beforeAll(async () => {
-  schema = await createTestSchema();
-});
-afterAll(() => schema.drop());
-
-const STORES: readonly [string, () => Promise<Store>][] = [
-  ['SQLite', () => openSqliteStore({ path: ':memory:', thread: false })],
-  ['PostgreSQL', () => openPostgresStore({ url: schema.url, poolSize: 3 })],
-];
-
-describe.each(STORES)('a handler on %s', (_, open) => {
-  let store: Store;
+describe('a handler', () => {
   let rig: InboundRig;
   beforeEach(async () => {
-    store = await open();
-    await schema.empty().catch(() => {});
-    rig = await createInboundRig({ store, leaseMs: 400 });
+    rig = await createInboundRig({ leaseMs: 400 });
   });
-  afterEach(async () => {
-    await rig[Symbol.asyncDispose]();
-    await store.close();
-  });
+  afterEach(() => rig[Symbol.asyncDispose]());
 
   async function receive(handler: Handler, policy: object = QUICK): Promise<void> {
     await rig.source('stripe', { secret: SECRET, policy }).on('*', handler).ready();
@@ -51,7 +30,7 @@ describe.each(STORES)('a handler on %s', (_, open) => {
   const attempts = async () => {
     const [only] = await rig.deliveries();
     const page = { deliveryId: only?.id ?? '', limit: 10, order: 'ascending' as const };
-    return (await store.listAttempts(page)).items;
+    return (await rig.store.listAttempts(page)).items;
   };
 
   const unreadable = new Proxy(new Error('x'), {
@@ -120,8 +99,8 @@ describe.each(STORES)('a handler on %s', (_, open) => {
     });
     await receive(async () => {
       const now = rig.clock.now() + 60_000;
-      const { epoch } = await store.join({ now, leaseMs: 600_000, name: 'other' });
-      expect(await store.takeOver({ epoch, now, limit: 10 })).toHaveLength(1);
+      const { epoch } = await rig.store.join({ now, leaseMs: 600_000, name: 'other' });
+      expect(await rig.store.takeOver({ epoch, now, limit: 10 })).toHaveLength(1);
       done();
     });
     await ended;

@@ -8,7 +8,9 @@ import { isPresetName, presets } from '../../policy/index.ts';
 import { createResources, type Resources } from '../../resources/index.ts';
 import { createSecretBox } from '../../signing/index.ts';
 import type { Store } from '../../store/index.ts';
-import { openSqliteStore } from '../../store/sqlite/index.ts';
+import { awaitedStore } from '../../testing/awaited-store.ts';
+import type { ManualClock } from '../../testing/manual-clock.ts';
+import { openTestDispatch, openTestStore } from '../../testing/test-store.ts';
 import { createHandlerRegistry } from '../handlers/handler-registry.ts';
 import { type DeclaredSource, declareSource, type EventMap, type SourceOptions } from '../library/declared-source.ts';
 import type { VerifyPorts } from '../providers/index.ts';
@@ -40,7 +42,8 @@ export interface InboundRigOptions {
 
 export async function createInboundRig(options: InboundRigOptions = {}): Promise<InboundRig> {
   const { clock = systemClock, maxBodyBytes = 1024 * 1024 } = options;
-  const store = options.store ?? (await openSqliteStore({ path: ':memory:', thread: false }));
+  const opened = options.store ?? (await openTestStore());
+  const store = 'advance' in clock ? awaitedStore(opened, clock as ManualClock) : opened;
   const ids = createIds(() => clock.now());
   const guard = createAddressGuard({ allow: ['127.0.0.0/8'] });
   const sender = createSender({ clock, guard, userAgent: 'test' });
@@ -58,6 +61,7 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
     sender,
     handlers,
     nodeName: 'test node',
+    dispatch: openTestDispatch(clock),
     takesWork: options.takesWork ?? true,
     ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
   });
