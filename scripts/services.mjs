@@ -16,6 +16,7 @@ const doors = [];
 if (POSTHORN_TEST_POSTGRES_URL === undefined) {
   const door = await openLazyPort(() => loudly(startPostgres, { fsync: false }), postgresRefusal);
   doors.push(door);
+  addresses.POSTHORN_TEST_POSTGRES_IS_OURS = '1';
   addresses.POSTHORN_TEST_POSTGRES_URL = `postgres://posthorn@127.0.0.1:${door.port}/postgres`;
 }
 if (POSTHORN_TEST_REDIS_URL === undefined) {

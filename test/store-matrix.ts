@@ -18,6 +18,8 @@ export const ON_BULLMQ: readonly string[] = [
   'src/inbound/paypal.test.ts',
   'src/resources/messages.test.ts',
   'test/compat/svix-sdk.test.ts',
+  'test/crash/kill.test.ts',
+  'test/simulation/real-time.test.ts',
 ];
 
 export const ON_POSTGRES: readonly string[] = [
@@ -42,4 +44,6 @@ export const ON_POSTGRES: readonly string[] = [
   'src/inbound/handlers/handling.test.ts',
   'src/resources/dead-letter-cleaner.test.ts',
   'src/resources/dead-letters.test.ts',
+  'test/simulation/fairness.test.ts',
+  'test/simulation/faults.test.ts',
 ];

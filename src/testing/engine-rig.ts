@@ -12,6 +12,9 @@ import { awaitedStore } from './awaited-store.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { openTestDispatch, openTestStore } from './test-store.ts';
 
+/** For tests that let an hour pass: with the usual lease that is six thousand calls of the store, with this one thousand. */
+export const LONG_LEASE_MS = 600_000;
+
 export const TEST_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export interface EngineRig {

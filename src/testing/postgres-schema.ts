@@ -24,11 +24,12 @@ const TABLES = `nodes applications sources endpoints event_types policies tokens
 export async function createTestSchema(): Promise<TestSchema> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const client = await connect();
+  const url = await urlOf(client, name);
   await client.query(`SET search_path TO ${name}`);
   const query = async <R extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
     (await client.query<R>(text, values)).rows;
   return {
-    url: urlOf(name),
+    url,
     name,
     query,
     empty: () => emptyTables(client),
@@ -54,7 +55,7 @@ export async function borrowTestSchema(): Promise<BorrowedSchema> {
     if (rows[0]?.mine !== true) continue;
     await client.query(`SET search_path TO ${name}`);
     if (rows[0].made !== null) await emptyTables(client);
-    return { url: urlOf(name), giveBack: () => client.end() };
+    return { url: await urlOf(client, name), giveBack: () => client.end() };
   }
 }
 
@@ -66,8 +67,12 @@ async function emptyTables(client: pg.Client): Promise<void> {
   );
 }
 
-function urlOf(schema: string): string {
+/** Past the door that started it (scripts/services.mjs): all that goes through costs that process as much as the server. */
+async function urlOf(client: pg.Client, schema: string): Promise<string> {
   const url = new URL(server());
+  if (process.env.POSTHORN_TEST_POSTGRES_IS_OURS !== undefined) {
+    url.port = (await client.query<{ port: string }>('SHOW port')).rows[0]?.port ?? url.port;
+  }
   url.searchParams.set('schema', schema);
   return url.href;
 }
@@ -81,6 +86,7 @@ async function connect(): Promise<pg.Client> {
 
 function server(): string {
   const url = process.env.POSTHORN_TEST_POSTGRES_URL;
-  if (!url) throw new Error('POSTHORN_TEST_POSTGRES_URL names no PostgreSQL server: `npm test` starts one and sets it.');
+  if (!url)
+    throw new Error('POSTHORN_TEST_POSTGRES_URL names no PostgreSQL server: `npm test` starts one and sets it.');
   return url;
 }

@@ -1,6 +1,6 @@
 /**
  * What the rigs run on: POSTHORN_TEST_STORE names it, SQLite in memory without it. What the engine and the API promise must
- * not depend on where things are kept or how they are dispatched, so the same tests run on each (scripts/test-matrix.mjs).
+ * not depend on where things are kept or how they are dispatched, so the same tests run on each (test/store-matrix.ts).
  */
 import { type Clock, systemClock } from '../clock.ts';
 import { parseRedisUrl } from '../config/index.ts';
@@ -14,7 +14,7 @@ import { borrowTestSchema } from './postgres-schema.ts';
 
 const TEST_STORES = ['sqlite', 'postgres', 'postgres+bullmq'] as const;
 
-function testStore(): (typeof TEST_STORES)[number] {
+export function testStore(): (typeof TEST_STORES)[number] {
   const name = process.env.POSTHORN_TEST_STORE ?? 'sqlite';
   const found = TEST_STORES.find((each) => each === name);
   if (found === undefined) throw new Error(`POSTHORN_TEST_STORE=${name} must be one of ${TEST_STORES.join(', ')}`);

@@ -1,32 +1,33 @@
 /**
  * kill -9 at random moments under load, against the real program: what was answered 202 arrives, whatever is killed.
- * The endpoint keeps its own log and is the judge. POSTHORN_TEST_KILLS and POSTHORN_TEST_SEED make it longer or repeat it.
+ * The endpoint keeps its own log and is the judge. It runs on every store (test/store-matrix.ts), a few kills on each.
+ * POSTHORN_TEST_KILLS and POSTHORN_TEST_SEED make it longer or repeat it.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedReceiver, startReceiver } from '../../src/testing/scripted-receiver.ts';
+import { testStore } from '../../src/testing/test-store.ts';
 import { randomFrom } from './seeded-random.ts';
+import { openServerPlace, type ServerPlace } from './server-place.ts';
 import { ADMIN_TOKEN, freePort, type ServerProcess, startServer } from './server-process.ts';
 
-const KILLS = Number(process.env.POSTHORN_TEST_KILLS ?? 50);
+/** A file's recovery is a start away, a server's a lease: the latter takes longer. */
+const KILLS = Number(process.env.POSTHORN_TEST_KILLS ?? (testStore() === 'sqlite' ? 30 : 8));
 const SEED = Number(process.env.POSTHORN_TEST_SEED ?? Date.now() % 1_000_000);
 const PUBLISHERS = 12;
 
-let folder: string;
+let place: ServerPlace;
 let receiver: ScriptedReceiver;
 let server: ServerProcess | undefined;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'posthorn-crash-'));
+  place = await openServerPlace();
   receiver = await startReceiver();
 });
 
 afterAll(async () => {
   await server?.end('SIGKILL');
   await receiver.close();
-  rmSync(folder, { recursive: true, force: true });
+  await place.close();
 });
 
 async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -50,9 +51,9 @@ describe('kill -9', () => {
     timeout: KILLS * 12_000 + 120_000,
   }, async () => {
     const random = randomFrom(SEED);
-    const store = `sqlite:${join(folder, 'posthorn.db')}`;
     const port = await freePort();
-    server = await startServer({ store, port });
+    const start = () => startServer({ store: place.store, env: place.env, port });
+    server = await start();
     const app = await call<{ id: string }>('POST', '/app', { name: 'crash', uid: 'crash' });
     await call('POST', `/app/${app.id}/endpoint`, { url: receiver.url, policy: 'outbox' });
 
@@ -81,7 +82,7 @@ describe('kill -9', () => {
       await server.end('SIGKILL');
       stop = true;
       await Promise.all(publishers);
-      server = await startServer({ store, port });
+      server = await start();
     }
 
     await drained();

@@ -1,11 +1,15 @@
-/** The real engine on the real store in virtual time, with a virtual network around it and an audit over all. */
+/**
+ * The real engine on the real store (POSTHORN_TEST_STORE) in virtual time, with a virtual network around it and an audit
+ * over all. Time stands still while a store that is not in this process answers.
+ */
 import { createEngine, type Engine } from '../../src/engine/index.ts';
 import { createIds, type Ids } from '../../src/ids.ts';
 import { presets } from '../../src/policy/index.ts';
 import { createSecretBox } from '../../src/signing/index.ts';
 import type { AcceptItem, Store } from '../../src/store/index.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { awaitedStore } from '../../src/testing/awaited-store.ts';
 import { createManualClock, type ManualClock } from '../../src/testing/manual-clock.ts';
+import { openTestStore } from '../../src/testing/test-store.ts';
 import { Audit } from './audit.ts';
 import { type PopulationOptions, populate, type SimulatedLane, settle } from './population.ts';
 import { SeededRandom } from './seeded-random.ts';
@@ -52,7 +56,7 @@ export async function createRig(options: RigOptions): Promise<Rig> {
   const lanes = populate(options, random.fork('population'));
   const trace = new Trace();
   const audit = new Audit({ ...options, clock, trace, lanes });
-  const inner = await openSqliteStore({ path: ':memory:', thread: false });
+  const inner = awaitedStore(await openTestStore(), clock);
   await settle(inner, lanes);
   const virtual = createVirtualStore((options.plant ?? same)(inner), clock);
   const told = options.toldLimits ?? options;

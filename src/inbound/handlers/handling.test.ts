@@ -1,7 +1,7 @@
 /** Handlers behind the real engine and a real store, in virtual time. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Endpoint, Source } from '../../model/index.ts';
-import { createEngineRig, type EngineRig } from '../../testing/engine-rig.ts';
+import { createEngineRig, type EngineRig, LONG_LEASE_MS } from '../../testing/engine-rig.ts';
 import { createManualClock } from '../../testing/manual-clock.ts';
 import { type Handler, type HandlerContext, SILENT } from './handler.ts';
 import { PermanentError } from './handler-errors.ts';
@@ -32,7 +32,7 @@ async function setUp(handler: Handler, over: Partial<Source> & Pick<Partial<Endp
   const clock = createManualClock();
   const handlers = createHandlerRegistry({ clock, logger: SILENT });
   const { eventTypes, ...source } = over;
-  rig = await createEngineRig({ clock, handlers });
+  rig = await createEngineRig({ clock, handlers, leaseMs: LONG_LEASE_MS });
   await rig.store.insert({ kind: 'source', record: { ...SOURCE, ...source } });
   const { id } = await rig.endpoint('handler:test', { id: 'hdl_1', applicationId: 'src_1', secrets: [] });
   handlers.bind(id, { title: 'test', eventTypes, handler });
@@ -88,7 +88,9 @@ describe('a handler', () => {
     expect(await delivery(id)).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
-  it('PAY-02 SUB-04 is called again after 1, 5 and 15 minutes, and then the event is a dead letter', async () => {
+  it('PAY-02 SUB-04 is called again after 1, 5 and 15 minutes, and then the event is a dead letter', {
+    timeout: 120_000,
+  }, async () => {
     const times: number[] = [];
     const { clock, receive, delivery, rig } = await setUp(() => {
       times.push(clock.now());
