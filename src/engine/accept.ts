@@ -215,7 +215,7 @@ export class Acceptor {
   #leave(deliveryId: string, destinationId: string, { createdAt }: Message): void {
     const { dispatch, lanes } = this.#options;
     if (this.#isCarried(destinationId)) dispatch.offer([{ deliveryId, destinationId, attempts: 0, dueAt: createdAt }]);
-    else if (this.#isMine(destinationId)) lanes.setHasMore(destinationId, true);
+    else if (this.#isMine(destinationId)) lanes.leave(destinationId);
   }
 
   #unreserve(item: AcceptItem): void {

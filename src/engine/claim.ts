@@ -109,6 +109,7 @@ export class Claimer {
   ): Promise<(Pick<ClaimOutput, 'nextDueAt' | 'moreLanes'> & { more: boolean }) | undefined> {
     const { store, lanes } = this.#options;
     const epoch = this.#options.epoch();
+    const number = lanes.beginClaim();
     const claimed = await store.claim({
       epoch,
       ...input,
@@ -122,7 +123,7 @@ export class Claimer {
     if (claimed.deliveries.length > 0) this.#options.onClaimed(claimed.deliveries.length);
     await configureLanes(claimed.deliveries, this.#options);
     for (const delivery of claimed.deliveries) lanes.startClaimed({ delivery, epoch });
-    for (const { destinationId, more } of claimed.lanes) lanes.setHasMore(destinationId, more);
+    for (const { destinationId, more } of claimed.lanes) lanes.setHasMore(destinationId, more, number);
     const { nextDueAt, moreLanes } = claimed;
     return { nextDueAt, moreLanes, more: moreLanes && input.discover.lanes > 0 };
   }

@@ -46,6 +46,8 @@ export class Lane {
   #reserved = 0;
   /** The store has due deliveries for this lane beyond those that are leased. */
   hasMore = false;
+  /** The number of the last claim before a delivery was left to the store. */
+  leftDuring = 0;
   /** How its last attempt ended. */
   standing: 'unknown' | 'proven' | 'failing' = 'unknown';
   /** A wait for the rate limit is under way. */

@@ -43,6 +43,7 @@ export class Lanes {
   #promisedBytes = 0;
   #onEmpty: (() => void)[] = [];
   #stopped = false;
+  #claims = 0;
   /** The store has due lanes that nobody has opened for want of room: half of what becomes free is theirs. */
   hasUnopened = false;
 
@@ -141,9 +142,24 @@ export class Lanes {
     this.#settle(lane);
   }
 
-  setHasMore(destinationId: string, hasMore: boolean): void {
+  /** A delivery was left to the store. */
+  leave(destinationId: string): void {
+    const lane = this.#lane(destinationId);
+    lane.leftDuring = this.#claims;
+    lane.hasMore = true;
+    this.#settle(lane);
+  }
+
+  /** Numbers a claim, for `setHasMore`. */
+  beginClaim(): number {
+    this.#claims += 1;
+    return this.#claims;
+  }
+
+  /** What a claim found. It cannot know of what was left while it was under way: answers of a store may cross. */
+  setHasMore(destinationId: string, hasMore: boolean, claim: number): void {
     const lane = hasMore ? this.#lane(destinationId) : this.#lanes.get(destinationId);
-    if (lane === undefined) return;
+    if (lane === undefined || (!hasMore && lane.leftDuring >= claim)) return;
     lane.hasMore = hasMore;
     this.#settle(lane);
   }

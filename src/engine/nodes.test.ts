@@ -20,6 +20,8 @@ let failing: ReadonlySet<string>;
 /** What they reject with, where not with an error of any kind. */
 let refusal: Error | undefined;
 let calls: string[];
+/** While set, claims are made at once and answered after it. */
+let holding: Promise<void> | undefined;
 /** The epochs under which nodes joined, in their order. */
 let epochs: number[];
 
@@ -27,6 +29,7 @@ beforeEach(async () => {
   clock = createManualClock();
   failing = new Set();
   refusal = undefined;
+  holding = undefined;
   calls = [];
   epochs = [];
   store = watched(await openTestStore());
@@ -50,7 +53,7 @@ function watched(inner: Store): Store {
         if (failing.has(name)) return Promise.reject(refusal ?? new Error(`${name} fails`));
         const answer = (target[name] as (input: never) => Promise<unknown>)(input);
         if (name === 'join') void answer.then((joined) => epochs.push((joined as { epoch: number }).epoch));
-        return answer;
+        return name === 'claim' && holding !== undefined ? holding.then(() => answer) : answer;
       };
     },
   });
@@ -101,6 +104,30 @@ describe('the direct path', () => {
     await rig.publish();
     await rig.attempts(2);
     expect(receiver.arrivals).toHaveLength(2);
+  });
+});
+
+describe('answers of the store that cross', () => {
+  it('what is accepted while a claim is answered is not forgotten by that answer', async () => {
+    await rig.endpoint(receiver.url, { maxInFlight: 1 });
+    const answers: (() => void)[] = [];
+    receiver.answer((response) => answers.push(() => response.writeHead(200).end()), 200);
+    for (let n = 0; n < 8; n++) await rig.publish({ n });
+    await receiver.arrived(1);
+    let release = () => {};
+    holding = new Promise((resolve) => {
+      release = resolve;
+    });
+    const before = calls.length;
+    rig.engine.wake();
+    await expect.poll(() => calls.slice(before)).toContain('claim');
+    // The lane is full and the claim has seen all that it has: this one is left to the store after that.
+    await rig.publish({ n: 8 });
+    release();
+    holding = undefined;
+    await clock.advance(0);
+    answers[0]?.();
+    await rig.attempts(9);
   });
 });
 

@@ -42,7 +42,7 @@ export class Taker {
     const { lanes } = this.#options;
     if (this.#stopped) return this.#later(0);
     if (!lanes.admit(destinationId, this.#taken < this.#options.maxWaiting)) {
-      lanes.setHasMore(destinationId, true);
+      lanes.leave(destinationId);
       return { kind: 'left' };
     }
     this.#taken += 1;

@@ -14,6 +14,7 @@ import { ADMIN_TOKEN, freePort, type ServerProcess, startServer } from './server
 const KILLS = Number(process.env.POSTHORN_TEST_KILLS ?? (testStore() === 'sqlite' ? 30 : 8));
 const SEED = Number(process.env.POSTHORN_TEST_SEED ?? Date.now() % 1_000_000);
 const PUBLISHERS = 12;
+const MOST_PER_LIFE = 200;
 
 let place: ServerPlace;
 let receiver: ScriptedReceiver;
@@ -78,7 +79,8 @@ describe('kill -9', () => {
           }
         }
       });
-      await new Promise((resolve) => setTimeout(resolve, 20 + random() * 280));
+      await someMore(accepted, random() * MOST_PER_LIFE);
+      await new Promise((resolve) => setTimeout(resolve, random() * 20));
       await server.end('SIGKILL');
       stop = true;
       await Promise.all(publishers);
@@ -102,6 +104,14 @@ describe('kill -9', () => {
     expect(ended).toEqual({ code: 0, signal: null });
   });
 });
+
+/** Waits for a number of messages rather than a time, so that a slow machine is killed under the same load as a fast one. */
+async function someMore(accepted: ReadonlySet<string>, count: number): Promise<void> {
+  const until = accepted.size + count;
+  for (let look = 0; look < 1000 && accepted.size < until; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
 
 /** Waits until nothing is pending or leased; whatever is dead by then is a loss. */
 async function drained(): Promise<void> {
