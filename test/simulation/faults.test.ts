@@ -1,9 +1,14 @@
-/** Seeded faults, in their small form. `npm run simulate -- --seeds 1000` runs more of them. */
+/**
+ * Seeded faults, in their small form. `npm run simulate -- --seeds 1000` runs more of them. On PostgreSQL, where every
+ * operation is a round trip, a few; POSTHORN_TEST_LONG=1 runs as many there as on SQLite.
+ */
 import { describe, expect, it } from 'vitest';
+import { testStore } from '../../src/testing/test-store.ts';
 import { runFaults } from './faults.ts';
 import { claimLosesAll } from './planted-bugs.ts';
 
-const SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
+const IS_WHOLE = testStore() === 'sqlite' || process.env.POSTHORN_TEST_LONG !== undefined;
+const SEEDS = Array.from({ length: IS_WHOLE ? 60 : 3 }, (_, index) => index + 1);
 
 describe('a store in trouble and stalled nodes', () => {
   it('ALL-01 ALL-02 BUD-07 lose nothing that was accepted, fence what was lost, and let every delivery end', async () => {
@@ -15,14 +20,19 @@ describe('a store in trouble and stalled nodes', () => {
       troubles += run.troubles;
     }
     expect(troubles).toBeGreaterThan(SEEDS.length);
-  }, 120_000);
+  }, 600_000);
 
-  it('the same seed gives the same run', async () => {
-    expect(await runFaults(1)).toEqual(await runFaults(1));
-  }, 60_000);
+  // A server answers in an order of its own.
+  it.runIf(testStore() === 'sqlite')(
+    'the same seed gives the same run',
+    async () => {
+      expect(await runFaults(1)).toEqual(await runFaults(1));
+    },
+    120_000,
+  );
 
   it('a planted bug is seen: a claim that forgets what it leased', async () => {
     const { violations } = await runFaults(1, claimLosesAll);
     expect(violations.some((each) => each.startsWith('never ended'))).toBe(true);
-  }, 60_000);
+  }, 120_000);
 });

@@ -15,6 +15,7 @@ export class Ledger implements Wire {
   readonly #owner = new Map<string, number>();
   readonly #succeeded = new Set<string>();
   readonly #interrupted = new Set<string>();
+  readonly #written = new Set<string>();
 
   constructor(lanes: readonly SimulatedLane[]) {
     this.#laneOf = new Map(lanes.map(({ url, id }) => [url, id]));
@@ -52,7 +53,9 @@ export class Ledger implements Wire {
       record: async (input) => {
         const output = await store.record(input);
         for (const [index, { attempt }] of input.items.entries()) {
-          if (output.results[index] !== 'recorded') continue;
+          // One whose answer was lost is written again; a store may know the very attempt and say that it is there.
+          if (output.results[index] !== 'recorded' || this.#written.has(attempt.id)) continue;
+          this.#written.add(attempt.id);
           const key = `${attempt.messageId} ${attempt.destinationId}`;
           const owner = this.#owner.get(attempt.deliveryId);
           if (owner !== input.epoch) this.#violate(`fencing: ${input.epoch} wrote ${attempt.deliveryId} of ${owner}`);
