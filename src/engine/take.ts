@@ -51,7 +51,7 @@ export class Taker {
       if (typeof leased === 'string') {
         lanes.unreserve(destinationId);
         if (leased === 'left') {
-          lanes.setHasMore(destinationId, true);
+          lanes.leave(destinationId);
           return { kind: 'left' };
         }
         return leased === 'fenced' ? this.#later(PAUSE_MS) : await this.#whyNot(deliveryId);
