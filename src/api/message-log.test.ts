@@ -1,4 +1,5 @@
 /** Looking at messages and following them, over real connections. */
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -149,8 +150,9 @@ describe('the message log', { timeout: 60_000 }, () => {
   it('does not hold up the end of the server', async () => {
     const { get, server } = await serve();
     const { iterator } = (await get('message/follow?source=any')).body;
+    const asked = once(server.server, 'request');
     const waiting = get(`message/follow?source=any&wait=25&after=${iterator}`);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await asked;
     const askedAt = performance.now();
     await server.close();
     expect(performance.now() - askedAt).toBeLessThan(5000);

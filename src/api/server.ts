@@ -5,6 +5,7 @@ import { receiveDirectly, receivingRoute } from '../inbound/index.ts';
 import type { Served } from './api.ts';
 import { requireToken } from './auth.ts';
 import { answerClientError } from './client-error.ts';
+import { endConnectionsOnClose } from './end-connections-on-close.ts';
 import { answerError } from './errors.ts';
 import { keepIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
@@ -49,6 +50,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // One way to write an answer: what is sent and what is remembered under an idempotency key are the same text.
   server.setSerializerCompiler(() => JSON.stringify);
   server.setErrorHandler(answerError);
+  endConnectionsOnClose(server);
   answerUnknownRoutes(server);
   readJsonBodies(server);
   describeApi(server, options.version ?? '0.0.0');

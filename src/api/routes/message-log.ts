@@ -84,13 +84,16 @@ export const messageLogRoutes: RouteGroup = (api, { resources: { messageLog }, c
 /** A signal that is aborted when the connection ends or the server begins to stop: neither is held up by who waits. */
 function presence(api: Api) {
   const open = new Set<AbortController>();
+  let isClosing = false;
   api.addHook('preClose', async () => {
+    isClosing = true;
     for (const controller of open) controller.abort();
   });
   return async <T>({ raw: { socket } }: FastifyRequest, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const controller = new AbortController();
     const gone = () => controller.abort();
     open.add(controller);
+    if (isClosing) controller.abort();
     socket.once('close', gone);
     try {
       return await run(controller.signal);
