@@ -38,9 +38,7 @@ function testFiles(folder: string): string[] {
 describe('the store matrix', () => {
   it('ALL-07 names every test file that goes through a rig, and no other: it runs on PostgreSQL as well', () => {
     const files = ['src', 'test'].flatMap((folder) => testFiles(folder));
-    const through = files.filter(
-      (path) => !isClient(path) && reachesTestStore(path) && !CHOOSE_THEMSELVES.includes(path),
-    );
+    const through = files.filter((path) => !isExempt(path) && reachesTestStore(path));
     expect([...ON_POSTGRES].sort()).toEqual(through.sort());
   });
 
