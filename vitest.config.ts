@@ -3,15 +3,14 @@ import { defineConfig } from 'vitest/config';
 import { ON_BULLMQ, ON_POSTGRES } from './test/store-matrix.ts';
 
 /** One run of test files on one store: POSTHORN_TEST_STORE is read by src/testing/test-store.ts. */
-function onStore(name: string, include: readonly string[]) {
+function onStore(name: string, include: readonly string[], retry = 0) {
   return {
     test: {
       name,
       include: [...include],
       env: { POSTHORN_TEST_STORE: name },
       pool: 'forks' as const,
-      // Real servers, processes and clocks on a shared machine: what fails twice in a row is broken.
-      retry: 1,
+      retry,
       testTimeout: 30_000,
       hookTimeout: 30_000,
     },
@@ -24,7 +23,8 @@ export default defineConfig({
     // Half of the time a test waits: for a commit, a process, a timer. One worker a core, not one fewer, uses it.
     maxWorkers: availableParallelism(),
     projects: [
-      onStore('sqlite', ['src/**/*.test.ts', 'test/**/*.test.ts']),
+      // Processes, terminals and real clocks on a shared machine: what fails twice in a row is broken.
+      onStore('sqlite', ['src/**/*.test.ts', 'test/**/*.test.ts'], 1),
       onStore('postgres', ON_POSTGRES),
       onStore('postgres+bullmq', ON_BULLMQ),
     ],
