@@ -41,8 +41,8 @@ export async function createTestSchema(): Promise<TestSchema> {
 }
 
 /**
- * Empty, but for partitions and for numbers that go on where they were. To make a schema takes longer than most tests do:
- * those of one run are passed on, and the lock on the name, which goes with its connection, says whose it is.
+ * Empty, but for partitions, and its first node gets epoch 1. To make a schema takes longer than most tests do: those of
+ * one run are passed on, and the lock on the name, which goes with its connection, says whose it is.
  */
 export async function borrowTestSchema(): Promise<BorrowedSchema> {
   const client = await connect();
@@ -54,7 +54,10 @@ export async function borrowTestSchema(): Promise<BorrowedSchema> {
     );
     if (rows[0]?.mine !== true) continue;
     await client.query(`SET search_path TO ${name}`);
-    if (rows[0].made !== null) await emptyTables(client);
+    if (rows[0].made !== null) {
+      await emptyTables(client);
+      await client.query('ALTER TABLE nodes ALTER COLUMN epoch RESTART');
+    }
     return { url: await urlOf(client, name), giveBack: () => client.end() };
   }
 }
