@@ -6,7 +6,8 @@ import { share } from './locks.ts';
 import { writeNews } from './news.ts';
 
 /**
- * The whole batch in one statement: what is wrong with each item, and the rows of those with which nothing is. Another
+ * The whole batch in one statement: the rows of those items with which nothing is wrong, and what is with the others.
+ * Only these are answered, beside the row that tells of the node: nearly every item is accepted. Another
  * transaction that takes an event id or key in the same moment makes it fail as a whole (on the primary key, or on
  * `expires_at` set to NULL), and the next try sees the winner.
  *
@@ -49,7 +50,7 @@ const ACCEPT = statement(
     INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
       schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
     SELECT ($23::text[])[place], i.id, i.application_id, ($24::text[])[place], i.event_type, d.state, 'scheduled', 0,
-      0, $2, CASE WHEN d.state = 'leased' THEN $1::bigint END, $2, $2,
+      0, CASE WHEN d.state <> 'leased' THEN $2::bigint END, CASE WHEN d.state = 'leased' THEN $1::bigint END, $2, $2,
       CASE WHEN d.state = 'held' THEN 'accepted while the endpoint was stopped' ELSE 'accepted' END
     FROM node, item i, generate_series(i.first_delivery, i.last_delivery) place,
       LATERAL (SELECT CASE WHEN ($25::text[])[place] = 'leased' AND NOT node.alive THEN 'pending'
@@ -57,9 +58,9 @@ const ACCEPT = statement(
     WHERE i.is_taken
     RETURNING destination_id, state, due_at),
   ${noteLanes('new_deliveries', '$3', '$26')}
-  SELECT ord, current_revision AS fanout_revision, known AS message_id, known_key AS key, known_fingerprint AS fingerprint,
-    known_status AS status, known_body AS body, known_expires_at AS expires_at, node.alive
-  FROM item CROSS JOIN node LEFT JOIN told ON true ORDER BY ord`,
+  SELECT node.alive, ord, current_revision AS fanout_revision, known AS message_id, known_key AS key,
+    known_fingerprint AS fingerprint, known_status AS status, known_body AS body, known_expires_at AS expires_at
+  FROM node LEFT JOIN item ON is_taken IS NOT TRUE LEFT JOIN told ON true`,
 );
 
 /** Only what came again is compared, after the commit: the hot path reads no payload and looks into no partition for it. */
@@ -77,6 +78,13 @@ const COMPARE = statement(
 /** A race for an event id or a key is lost to somebody who has it then: the next try answers. */
 const MAX_RACES = 20;
 
+interface Row extends Omit<Verdict, 'ord'> {
+  alive: boolean;
+  /** NULL where every item was accepted. */
+  ord: number | null;
+}
+
+/** Why an item was not accepted. */
 export interface Verdict {
   ord: number;
   fanout_revision: number | null;
@@ -86,7 +94,11 @@ export interface Verdict {
   status: number;
   body: string;
   expires_at: number;
-  alive: boolean;
+}
+
+export interface Written {
+  readonly alive: boolean;
+  readonly refused: readonly Verdict[];
 }
 
 export type Entry = readonly [index: number, item: AcceptItem];
@@ -109,11 +121,10 @@ async function writeAll(db: Db, input: AcceptInput, results: AcceptResult[]): Pr
   while (left.length > 0) {
     // Of items in one batch with the same event id or key, the first decides what the others are.
     const { firsts, others } = separate(left);
-    for (const { ord, alive, ...verdict } of await write(db, input, firsts)) {
-      fenced ||= !alive;
-      const item = input.items[ord];
-      if (item !== undefined) results[ord] = toResult(verdict, item);
-    }
+    const { alive, refused } = await write(db, input, firsts);
+    fenced ||= !alive;
+    for (const [index] of firsts) results[index] = { kind: 'accepted' };
+    for (const verdict of refused) results[verdict.ord] = toResult(verdict);
     left = others.filter(([index, item]) => {
       const first = firsts.find(([earlier, other]) => results[earlier]?.kind === 'accepted' && clash(item, other));
       if (first !== undefined) results[index] = duplicateOf(item, first[1]);
@@ -141,7 +152,7 @@ async function compare(db: Db, input: AcceptInput, results: AcceptResult[]): Pro
   }
 }
 
-async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Promise<Verdict[]> {
+async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Promise<Written> {
   const applications = [...new Set(entries.map(([, { message }]) => message.applicationId))];
   const locks = share(
     db,
@@ -151,8 +162,8 @@ async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Pro
   for (let races = 0; ; races++) {
     try {
       return await db.transaction(async (tx) => {
-        const [verdicts] = await Promise.all([writeOn(tx, db, input, entries), tx.commit()]);
-        return verdicts;
+        const [written] = await Promise.all([writeOn(tx, db, input, entries), tx.commit()]);
+        return written;
       }, locks);
     } catch (error) {
       const lost = violates(error, 'event_ids_pkey') || leavesEmpty(error, 'remembered', 'expires_at');
@@ -162,13 +173,17 @@ async function write(db: Db, input: AcceptInput, entries: readonly Entry[]): Pro
 }
 
 /** In a transaction that shares the locks of the node and of the owners. */
-export function writeOn(
+export async function writeOn(
   tx: Tx,
   db: Db,
   input: Pick<AcceptInput, 'epoch' | 'now'>,
   entries: readonly Entry[],
-): Promise<Verdict[]> {
-  return tx.all<Verdict>(ACCEPT, ...toParams(db, input, entries));
+): Promise<Written> {
+  const rows = await tx.all<Row>(ACCEPT, ...toParams(db, input, entries));
+  return {
+    alive: rows[0]?.alive === true,
+    refused: rows.flatMap(({ ord, ...row }) => (ord === null ? [] : { ...row, ord })),
+  };
 }
 
 function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: readonly Entry[]): SqlValue[] {
@@ -210,7 +225,7 @@ function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: re
   ];
 }
 
-function toResult(verdict: Omit<Verdict, 'ord' | 'alive'>, item: AcceptItem): AcceptResult {
+function toResult(verdict: Verdict): AcceptResult {
   if (verdict.fanout_revision === null) return { kind: 'missing' };
   if (verdict.key !== null) {
     const { key, fingerprint, status, body, expires_at: expiresAt } = verdict;
@@ -218,7 +233,7 @@ function toResult(verdict: Omit<Verdict, 'ord' | 'alive'>, item: AcceptItem): Ac
   }
   if (verdict.message_id !== null)
     return { kind: 'duplicate', by: 'eventId', messageId: verdict.message_id, samePayload: false };
-  return verdict.fanout_revision === item.fanoutRevision ? { kind: 'accepted' } : { kind: 'stale' };
+  return { kind: 'stale' };
 }
 
 function separate(entries: readonly Entry[]): { firsts: Entry[]; others: Entry[] } {

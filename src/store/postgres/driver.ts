@@ -5,19 +5,31 @@
 import pg from 'pg';
 import { type Clock, sleep } from '../../clock.ts';
 import { PosthornError } from '../../errors.ts';
-import { explain, explainConnect, isLostConnection, isRetryable } from './explain.ts';
+import { type ElementType, isElementType, toBinaryArray } from './binary-array.ts';
+import { explain, explainConnect, isLostConnection, isReadOnly, isRetryable } from './explain.ts';
+import { ServerClock } from './server-clock.ts';
 
-type Scalar = string | number | boolean | null | Uint8Array;
+export type Scalar = string | number | boolean | null | Uint8Array;
 export type SqlValue = Scalar | readonly Scalar[];
 
 /** A statement with the name it is prepared under. Without a name it is planned anew each time. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
+  /** Of parameters that it casts to arrays, by their place: what they are arrays of. */
+  readonly arrays?: readonly (ElementType | undefined)[];
 }
 
 export function statement(name: string, text: string): Statement {
-  return { name: `posthorn_${name}`, text };
+  return { name: `posthorn_${name}`, text, arrays: arraysIn(text) };
+}
+
+function arraysIn(text: string): (ElementType | undefined)[] {
+  const arrays: (ElementType | undefined)[] = [];
+  for (const [, place, type = ''] of text.matchAll(/\$(\d+)::(\w+)\[\]/g)) {
+    if (isElementType(type)) arrays[Number(place) - 1] = type;
+  }
+  return arrays;
 }
 
 /** Where statements run: in a transaction, or each in its own. */
@@ -49,11 +61,13 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 const COMMIT: Statement = { text: 'COMMIT' };
 
 export class Db implements Runner {
+  readonly serverClock: ServerClock;
   readonly #pool: pg.Pool;
   readonly #options: DbOptions;
 
   constructor(options: DbOptions) {
     this.#options = options;
+    this.serverClock = new ServerClock(options.clock);
     this.#pool = new pg.Pool({
       ...options.client,
       max: options.poolSize,
@@ -138,7 +152,8 @@ export class Db implements Runner {
     try {
       return await work(client, onError);
     } catch (error) {
-      broken ||= isLostConnection(error);
+      // A server that takes no writes is one to leave: the next connection may find the new primary.
+      broken ||= isLostConnection(error) || isReadOnly(error);
       throw error;
     } finally {
       client.off('error', onError);
@@ -176,25 +191,27 @@ export class Db implements Runner {
 class OpenTx implements Tx {
   readonly #client: pg.PoolClient;
   #committing: Promise<void> | undefined;
+  /** Why the transaction cannot be committed any more. */
+  #failure: unknown;
 
   constructor(client: pg.PoolClient, begin?: string) {
     this.#client = client;
-    if (begin !== undefined) void heard(client.query(begin));
+    if (begin !== undefined) void this.#heard(client.query(begin));
   }
 
   async all<R>(statement: Statement, ...params: SqlValue[]): Promise<R[]> {
-    return (await heard(this.#client.query<R & pg.QueryResultRow>(toQuery(statement, params)))).rows;
+    return (await this.#heard(this.#client.query<R & pg.QueryResultRow>(toQuery(statement, params)))).rows;
   }
 
   async run(statement: Statement, ...params: SqlValue[]): Promise<number> {
-    return (await heard(this.#client.query(toQuery(statement, params)))).rowCount ?? 0;
+    return (await this.#heard(this.#client.query(toQuery(statement, params)))).rowCount ?? 0;
   }
 
   commit(): Promise<void> {
-    this.#committing ??= heard(this.#client.query(COMMIT)).then(({ command }) => {
-      if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement in it failed');
+    this.#committing ??= this.#heard(this.#client.query(COMMIT)).then(({ command }) => {
+      if (command !== 'COMMIT') throw this.#failure ?? new Error('the transaction was rolled back');
     });
-    return heard(this.#committing);
+    return this.#heard(this.#committing);
   }
 
   async rollback(): Promise<void> {
@@ -202,16 +219,25 @@ class OpenTx implements Tx {
     if (this.#committing === undefined) await this.#client.query('ROLLBACK').catch(() => {});
     else await this.#committing.catch(() => {});
   }
+
+  /**
+   * Of statements that fail together only one is awaited; the others must not count as unhandled. The first is the reason:
+   * all that were sent behind it fail because of it.
+   */
+  #heard<T>(promise: Promise<T>): Promise<T> {
+    promise.catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+    return promise;
+  }
 }
 
-/** Of statements that fail together only the first is awaited; the others must not count as unhandled. */
-function heard<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
-}
-
-function toQuery({ name, text }: Statement, params: readonly SqlValue[]): pg.QueryConfig {
-  const values = params.map((value) => (Array.isArray(value) ? value.map(toBytes) : toBytes(value as Scalar)));
+function toQuery({ name, text, arrays }: Statement, params: readonly SqlValue[]): pg.QueryConfig {
+  const values = params.map((value, index) => {
+    if (!Array.isArray(value)) return value;
+    const type = arrays?.[index];
+    return type === undefined ? value.map(toBytes) : toBinaryArray(type, value);
+  });
   return name === undefined ? { text, values } : { name, text, values };
 }
 

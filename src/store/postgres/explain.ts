@@ -23,6 +23,10 @@ export function isRetryable(error: unknown): boolean {
   return RETRYABLE.has(sqlState(error));
 }
 
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === READ_ONLY;
+}
+
 /** After this error nobody knows whether what was sent last was done. */
 export function isLostConnection(error: unknown): boolean {
   const code = sqlState(error);

@@ -49,6 +49,8 @@ async function persist<T>(work: () => Promise<T>): Promise<T> {
 const KILL_ONE_AT_WORK = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE application_name = 'posthorn' AND state <> 'idle' AND query NOT LIKE 'LISTEN%' LIMIT 1`;
+const KILL_ALL_OTHERS = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn' AND pid <> pg_backend_pid()`;
 const unavailable = { code: 'store_unavailable' };
 const inDoubt = { ...unavailable, nothingStored: false };
 const refused = { ...unavailable, nothingStored: true };
@@ -150,6 +152,23 @@ describe('a server that goes away', () => {
     const item = await scene.item({ to, remember: remembered() });
     await persist(() => store.accept({ epoch: scene.epoch, now: T0, items: [item] }));
     expect(await scene.deliveries()).toHaveLength(before + 1);
+  });
+});
+
+describe('a fail-over after which old connections lead to a reader', () => {
+  it('leaves connections that take no writes: the next ones find the primary', async () => {
+    const item = await scene.item({ to: [await scene.endpoint()], remember: remembered() });
+    await admin.query('ALTER ROLE CURRENT_USER SET default_transaction_read_only = on');
+    try {
+      await admin.query(KILL_ALL_OTHERS);
+      await vi.waitFor(() =>
+        expect(store.accept({ epoch: scene.epoch, now: T0, items: [item] })).rejects.toThrow(/takes no writes/),
+      );
+    } finally {
+      await admin.query('ALTER ROLE CURRENT_USER RESET default_transaction_read_only');
+    }
+    const { results } = await store.accept({ epoch: scene.epoch, now: T0, items: [item] });
+    expect(results).toEqual([{ kind: 'accepted' }]);
   });
 });
 

@@ -30,23 +30,19 @@ export function relay(db: Db, input: RelayInput): Promise<RelayOutput> {
     const node = { kind: 'node' as const, id: input.epoch };
     const locks = share(db, node, ...[...owners].map((id) => ({ kind: 'application' as const, id })));
     await tx.all({ text: `SELECT ${locks}` });
-    const verdicts = entries.length === 0 ? [] : await writeOn(tx, db, input, entries);
-    const results = messages.map((_, index) =>
-      resultOf(
-        items[index],
-        verdicts.find(({ ord }) => ord === index),
-      ),
-    );
+    const written = entries.length === 0 ? undefined : await writeOn(tx, db, input, entries);
+    const refused = new Map(written?.refused.map((verdict) => [verdict.ord, verdict]));
+    const results = messages.map((_, index) => resultOf(items[index], refused.get(index)));
     const done = messages.filter((_, index) => results[index] !== 'stale');
     await tx.run(
       REMOVE,
       done.map(({ id }) => id),
     );
-    return { fenced: verdicts.some(({ alive }) => !alive), results };
+    return { fenced: written?.alive === false, results };
   });
 }
 
 function resultOf(item: AcceptItem | undefined, verdict: Verdict | undefined): RelayOutput['results'][number] {
-  if (item === undefined || verdict === undefined || verdict.fanout_revision === null) return 'missing';
-  return verdict.fanout_revision === item.fanoutRevision ? 'accepted' : 'stale';
+  if (item === undefined || verdict?.fanout_revision === null) return 'missing';
+  return verdict === undefined ? 'accepted' : 'stale';
 }
