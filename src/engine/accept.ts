@@ -8,6 +8,7 @@ import type { AcceptItem, AcceptResult, NewDelivery, Remembered, Store } from '.
 import { Batcher } from './batcher.ts';
 import type { Audience, Directory, Target } from './directory.ts';
 import type { Publication, Published } from './engine.ts';
+import type { HandOffs } from './hand-offs.ts';
 import { type Handlers, isHandler } from './handling.ts';
 import type { Job } from './lane.ts';
 import type { Lanes } from './lanes.ts';
@@ -18,6 +19,7 @@ export interface AcceptorOptions {
   readonly ids: Ids;
   readonly directory: Directory;
   readonly lanes: Lanes;
+  readonly handOffs: HandOffs;
   readonly handlers: Handlers;
   readonly dispatch: Dispatch;
   readonly takesWork: boolean;
@@ -148,11 +150,10 @@ export class Acceptor {
     const deliveries: NewDelivery[] = [];
     for (const target of audience.targets.values()) {
       if (!matches(target, message)) continue;
-      deliveries.push({
-        id: ids.next('dlv'),
-        destinationId: target.endpoint.id,
-        state: this.#firstState(target, message.payload.length),
-      });
+      const state = this.#firstState(target, message.payload.length);
+      const delivery = { id: ids.next('dlv'), destinationId: target.endpoint.id, state };
+      if (state === 'leased') this.#options.handOffs.add(delivery.id);
+      deliveries.push(delivery);
     }
     return {
       message,
@@ -186,7 +187,7 @@ export class Acceptor {
       if (state === 'pending') this.#leave(id, destinationId, message);
       if (state !== 'leased') continue;
       if (fenced) {
-        lanes.unreserve(destinationId, message.payload.length);
+        this.#giveBack(id, destinationId, message);
         continue;
       }
       this.#options.onHandedOff();
@@ -219,9 +220,15 @@ export class Acceptor {
   }
 
   #unreserve(item: AcceptItem): void {
-    for (const { destinationId, state } of item.deliveries) {
-      if (state === 'leased') this.#options.lanes.unreserve(destinationId, item.message.payload.length);
+    for (const { id, destinationId, state } of item.deliveries) {
+      if (state === 'leased') this.#giveBack(id, destinationId, item.message);
     }
+  }
+
+  /** The promised place is not needed: nothing was leased. */
+  #giveBack(deliveryId: string, destinationId: string, { payload }: Message): void {
+    this.#options.handOffs.delete(deliveryId);
+    this.#options.lanes.unreserve(destinationId, payload.length);
   }
 
   async #commit(items: readonly AcceptItem[]): Promise<Committed[]> {

@@ -13,6 +13,7 @@ import { Cycle } from './cycle.ts';
 import { Directory, type Target } from './directory.ts';
 import { doubtingStore } from './doubting-store.ts';
 import type { Engine, EngineEvent } from './engine.ts';
+import { HandOffs } from './hand-offs.ts';
 import { type Handlers, isHandler, NO_HANDLERS, type Received } from './handling.ts';
 import type { Job, JobEnd } from './lane.ts';
 import { Lanes } from './lanes.ts';
@@ -103,12 +104,14 @@ export function createEngine(given: EngineOptions): Engine {
     onReleased: () => claimer.look(),
     onTrouble,
   });
+  const handOffs = new HandOffs(clock);
   const acceptor = new Acceptor({
     ...options,
     takesWork,
     directory,
     handlers,
     lanes,
+    handOffs,
     dispatch,
     epoch,
     onHandedOff: () => cycle.claimed(1),
@@ -158,6 +161,7 @@ export function createEngine(given: EngineOptions): Engine {
     clock,
     nodeName: options.nodeName,
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
+    handedFrom: () => handOffs.from,
     onBeat(leads) {
       leader.beat(leads);
       relayer.ask();
@@ -177,6 +181,8 @@ export function createEngine(given: EngineOptions): Engine {
   async function seeOff(job: Job, ending: Promise<JobEnd>): Promise<void> {
     try {
       const end = await ending;
+      // What ended without an answer of the store's may still be leased to this epoch.
+      if (end.kind !== 'lost' || job.epoch !== lease.epoch) handOffs.delete(job.delivery.id);
       job.onEnd?.(end);
     } catch (error) {
       onTrouble(error);

@@ -13,6 +13,7 @@ export interface LeaseOptions {
   readonly clock: Clock;
   readonly nodeName: string;
   readonly leaseMs: number;
+  readonly handedFrom: () => string;
   /** Called after each beat, for duties that go with it; `leads` as the store says. */
   readonly onBeat: (leads: boolean) => void;
   readonly onFenced: () => void;
@@ -97,7 +98,7 @@ export class Lease {
     this.#isDoubtful = false;
     try {
       const now = clock.now();
-      const { epoch } = await store.join({ now, leaseMs, name: nodeName });
+      const { epoch } = await store.join({ now, leaseMs, name: nodeName, handedFrom: this.#options.handedFrom() });
       this.#epoch = epoch;
       this.#renewedFrom(now);
     } catch (error) {
@@ -135,7 +136,8 @@ export class Lease {
     }
     try {
       const now = clock.now();
-      const state = await store.heartbeat({ epoch: this.epoch, now, leaseMs });
+      const handedFrom = this.#options.handedFrom();
+      const state = await store.heartbeat({ epoch: this.epoch, now, leaseMs, handedFrom });
       if (state === 'fenced') this.fenced();
       else this.#renewedFrom(now);
       this.#options.onBeat(state === 'leading');

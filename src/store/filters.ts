@@ -22,10 +22,8 @@ export function deliveryFilter<V>(where: Where<V>, filter: DeliveryFilter): Wher
     .andBetween('created_at', filter.after, filter.before)
     .andBetween('dead_at', filter.diedAfter, filter.diedBefore)
     .andText('last_error', filter.error);
-  // Partial indexes answer only to the literal: one state is written out, never bound.
   const [only, ...others] = filter.states ?? [];
-  if (only !== undefined && others.length === 0) return where.and(`state = '${only}'`);
-  return where.andIn('state', filter.states);
+  return only !== undefined && others.length === 0 ? where.andState(only) : where.andIn('state', filter.states);
 }
 
 export function attemptFilter<V>(where: Where<V>, filter: AttemptFilter): Where<V> {

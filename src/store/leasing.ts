@@ -4,6 +4,19 @@ export interface JoinInput {
   readonly leaseMs: number;
   /** Who this is, for a person: host name and process id. */
   readonly name: string;
+  /** As at a heartbeat. */
+  readonly handedFrom?: string;
+}
+
+export interface HeartbeatInput {
+  readonly epoch: number;
+  readonly now: number;
+  readonly leaseMs: number;
+  /**
+   * All that accept has leased to this node, and that is not recorded or released yet, has ids from here on: where to look
+   * for it when the node is gone. Without it, what was told last holds.
+   */
+  readonly handedFrom?: string;
 }
 
 export type Beat = 'alive' | 'leading' | 'fenced';

@@ -27,6 +27,8 @@ export interface DeliveryRow {
 }
 
 export function toDelivery(row: DeliveryRow): Delivery {
+  // What was handed over as it was accepted has waited for nothing.
+  const dueAt = row.due_at ?? (row.state === 'leased' ? row.created_at : null);
   return {
     id: row.id,
     messageId: row.message_id,
@@ -42,7 +44,7 @@ export function toDelivery(row: DeliveryRow): Delivery {
     reason: row.reason,
     ...(row.max_attempts === null ? {} : { maxAttempts: row.max_attempts }),
     ...(row.first_attempt_at === null ? {} : { firstAttemptAt: row.first_attempt_at }),
-    ...(row.due_at === null ? {} : { dueAt: row.due_at }),
+    ...(dueAt === null ? {} : { dueAt }),
     ...(row.dead_cause ? { deadCause: row.dead_cause } : {}),
     ...(row.dead_at === null ? {} : { deadAt: row.dead_at }),
     ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),

@@ -2,13 +2,23 @@
  * The store's port: what the engine and the API ask of a database, and nothing of how.
  *
  * Cut at operations, batched and fenced. Every operation is one transaction, durable when its promise resolves, and
- * takes `now` from its caller: the caller's clock counts, never the database's. No SQL, connection or transaction
+ * takes `now` from its caller: the caller's clock counts, never the database's, but for the leases of nodes that share a
+ * database and may disagree about the time. No SQL, connection or transaction
  * crosses this line. A method's name is also the file name in each adapter and the `describe` in the conformance suite.
  */
 import type { Attempt, Delivery, EndpointHealth, Message } from '../model/index.ts';
 import type { AcceptInput, AcceptOutput, KeepAnswerInput, RelayInput, RelayOutput, Remembered } from './accepting.ts';
 import type { ArchivedDelivery, GroupInput, GroupPage, RestoreResult } from './dead-letters.ts';
-import type { Beat, ClaimedDelivery, ClaimInput, ClaimOutput, JoinInput, LeaseInput, LeaseOutput } from './leasing.ts';
+import type {
+  Beat,
+  ClaimedDelivery,
+  ClaimInput,
+  ClaimOutput,
+  HeartbeatInput,
+  JoinInput,
+  LeaseInput,
+  LeaseOutput,
+} from './leasing.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from './queries.ts';
 import type {
   RecordInput,
@@ -39,7 +49,7 @@ export interface Store {
    * Extends the node's lease. `leading`: it is alive, and of the nodes whose lease runs the one with the lowest epoch.
    * `fenced` means that others may have taken its deliveries over: join again.
    */
-  heartbeat(input: { epoch: number; now: number; leaseMs: number }): Promise<Beat>;
+  heartbeat(input: HeartbeatInput): Promise<Beat>;
   /** Ends the node's lease at once; what it still has leased is up for takeOver. */
   leave(input: { epoch: number }): Promise<void>;
   /** Leases to `epoch` what is leased to nodes whose own lease has run out, oldest first; without the payloads. */

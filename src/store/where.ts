@@ -1,3 +1,5 @@
+import type { DeliveryState } from '../model/index.ts';
+
 /** What databases say in words of their own; all else in a WHERE clause is the same for all. */
 export interface Dialect<V> {
   /** The n-th parameter of a statement, counted from 1. */
@@ -8,6 +10,8 @@ export interface Dialect<V> {
   /** The text in `column` contains the next parameter, in whichever case. */
   hasText(column: string): string;
   flag(value: boolean): V;
+  /** Being in a state, as the index over it knows it: written out, since partial indexes answer to no parameter. */
+  isIn(state: DeliveryState): string;
 }
 
 export class Where<V> {
@@ -53,6 +57,10 @@ export class Where<V> {
 
   andText(column: string, text: string | undefined): this {
     return text === undefined ? this : this.and(this.#dialect.hasText(column), text);
+  }
+
+  andState(state: DeliveryState): this {
+    return this.and(this.#dialect.isIn(state));
   }
 
   toString(): string {

@@ -27,6 +27,20 @@ export function exerciseTakeOver(use: Use): void {
       expect((await scene.record(lost, DELIVERED, { epoch: heir })).results).toEqual(['recorded']);
     });
 
+    it('BUD-07 finds what was handed to the node as it was accepted, from the id on that its last beat told', async () => {
+      const scene = use();
+      const to = [await scene.endpoint()];
+      const [over = ''] = await scene.publish({ to, state: 'leased' });
+      const [id = ''] = await scene.publish({ to, state: 'leased' });
+      const lost = (await scene.store.listDeliveries({ limit: 10, order: 'ascending' })).items;
+      expect(ids(lost)).toEqual([over, id]);
+      const beat = { epoch: scene.epoch, now: T0, leaseMs: LEASE_MS };
+      await scene.store.heartbeat({ ...beat, handedFrom: over });
+      await scene.store.heartbeat(beat);
+      const heir = await scene.join(EXPIRED);
+      expect(ids(await scene.takeOver(heir, EXPIRED))).toEqual([over, id]);
+    });
+
     it('is idempotent: what was taken is not taken again', async () => {
       const scene = use();
       await scene.publishMany(3, { to: [await scene.endpoint()] });

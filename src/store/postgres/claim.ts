@@ -1,7 +1,6 @@
 import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { ClaimInput, ClaimOutput } from '../store.ts';
 import { type Db, statement, type Tx } from './driver.ts';
-import { inState } from './in-state.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
 import { within } from './within.ts';
@@ -28,21 +27,21 @@ export const LOCK_DUE = statement(
 export const LEASE_DUE = statement(
   'claim_lease_due',
   `WITH due AS MATERIALIZED (
-    SELECT d.id, m.payload, octet_length(m.payload) AS bytes,
+    SELECT d.tid, m.payload, octet_length(m.payload) AS bytes,
       sum(octet_length(m.payload)) OVER (ORDER BY d.nth, lane.position ROWS UNBOUNDED PRECEDING) AS bytes_so_far
     FROM unnest($3::text[], $4::int[]) WITH ORDINALITY AS lane (destination_id, room, position)
     JOIN endpoints e ON e.id = lane.destination_id AND e.status = 'active'
     CROSS JOIN LATERAL (
-      SELECT id, message_id, row_number() OVER (ORDER BY due_at, id) AS nth FROM deliveries
-      WHERE destination_id = lane.destination_id AND state = 'pending' AND due_at <= $2
-      ORDER BY due_at, id LIMIT lane.room) d
+      SELECT ctid AS tid, message_id, row_number() OVER (ORDER BY queued_at, id) AS nth FROM deliveries
+      WHERE destination_id = lane.destination_id AND queued_at <= $2
+      ORDER BY queued_at, id LIMIT lane.room) d
     JOIN messages m ON m.id = d.message_id),
   leased AS (
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1
-    WHERE d.id = ANY(ARRAY(SELECT id FROM due WHERE ${within('$5')})) AND ${inState('d', 'pending')}
+    FROM due WHERE d.ctid = due.tid AND d.state = 'pending' AND ${within('$5')}
     RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
-      d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at)
-  SELECT leased.*, due.payload FROM leased JOIN due ON due.id = leased.id`,
+      d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at, due.payload)
+  SELECT * FROM leased`,
 );
 // A stopped lane is closed. One with more due work is parked: its node asks for it by name.
 export const SETTLE_LANES = statement(
@@ -50,10 +49,10 @@ export const SETTLE_LANES = statement(
   `UPDATE lanes SET due_at = next.due_at, parked_by = CASE WHEN next.due_at <= $2 THEN $1::bigint END
   FROM unnest($3::text[]) AS lane (destination_id)
   LEFT JOIN LATERAL (
-    SELECT d.due_at FROM endpoints e, deliveries d
+    SELECT d.queued_at AS due_at FROM endpoints e, deliveries d
     WHERE e.id = lane.destination_id AND e.status = 'active'
-      AND d.destination_id = lane.destination_id AND d.state = 'pending'
-    ORDER BY d.due_at, d.id LIMIT 1) next ON true
+      AND d.destination_id = lane.destination_id AND d.queued_at IS NOT NULL
+    ORDER BY d.queued_at, d.id LIMIT 1) next ON true
   WHERE lanes.destination_id = lane.destination_id
   RETURNING lanes.destination_id, lanes.parked_by IS NOT NULL AS more`,
 );

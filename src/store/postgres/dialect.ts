@@ -1,3 +1,4 @@
+import type { DeliveryState } from '../../model/index.ts';
 import { type PageQuery, selectPage, toPage } from '../filters.ts';
 import type { Page } from '../queries.ts';
 import { type Dialect, Where } from '../where.ts';
@@ -9,6 +10,18 @@ const POSTGRES: Dialect<SqlValue> = {
   hasMember: (column) => `${column} @> jsonb_build_array(?::text)`,
   hasText: (column) => `strpos(lower(${column}), lower(?)) > 0`,
   flag: (value) => value,
+  isIn,
+};
+
+/** Being in a state, as its index knows it. */
+export function isIn(state: DeliveryState): string {
+  return BY_INDEX[state] ?? `state = '${state}'`;
+}
+
+const BY_INDEX: Partial<Record<DeliveryState, string>> = {
+  pending: 'queued_at IS NOT NULL',
+  held: 'is_held',
+  dead: 'dead_cause IS NOT NULL',
 };
 
 export function anywhere(): Where<SqlValue> {

@@ -9,7 +9,7 @@ import { limitOf } from './dialect.ts';
 import { type Db, statement } from './driver.ts';
 
 const KEY = 'application_id, event_type, fingerprint';
-const DEAD = "deliveries WHERE state = 'dead'";
+const DEAD = 'deliveries WHERE dead_cause IS NOT NULL';
 const NEXT_OF_ANY = statement(
   'next_group',
   `SELECT ${KEY} FROM ${DEAD} AND (${KEY}) > ($1, $2, $3) ORDER BY ${KEY} LIMIT 1`,

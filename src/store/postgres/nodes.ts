@@ -1,21 +1,24 @@
 /** join, heartbeat, leave: a node's own lease. */
-import type { Beat, JoinInput } from '../store.ts';
+import type { Beat, HeartbeatInput, JoinInput } from '../store.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 import { halfMoved } from './open-transfer.ts';
+import { SERVER_NOW } from './server-clock.ts';
 
 // Not into a schema that another store is being moved to: what a node would find there is half of it.
 const JOIN = statement(
   'join',
-  `INSERT INTO nodes (name, joined_at, expires_at)
-  SELECT $1, $2::bigint, $3::bigint WHERE NOT EXISTS (SELECT 1 FROM transfers WHERE finished_at IS NULL)
+  `INSERT INTO nodes (name, joined_at, expires_at, handed_from)
+  SELECT $1, $2::bigint, $3::bigint, $4 WHERE NOT EXISTS (SELECT 1 FROM transfers WHERE finished_at IS NULL)
   RETURNING epoch`,
 );
 // Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
 const HEARTBEAT = statement(
   'heartbeat',
-  `UPDATE nodes SET expires_at = $1 WHERE epoch = $2 AND expires_at > 0
-  RETURNING NOT EXISTS (SELECT 1 FROM nodes other WHERE other.epoch < $2 AND other.expires_at > $3) AS leads`,
+  `UPDATE nodes SET expires_at = $1, handed_from = coalesce($4, handed_from) WHERE epoch = $2 AND expires_at > 0
+  RETURNING NOT EXISTS (SELECT 1 FROM nodes other WHERE other.epoch < $2 AND other.expires_at > $3) AS leads,
+    ${SERVER_NOW} AS server_now`,
 );
+const NOW = statement('server_now', `SELECT ${SERVER_NOW} AS server_now`);
 const LEAVE = statement('leave', 'UPDATE nodes SET expires_at = 0 WHERE epoch = $1');
 const IS_ALIVE = statement('is_alive', 'SELECT 1 AS alive FROM nodes WHERE epoch = $1 AND expires_at > 0');
 const FORGET = statement('forget_node', 'DELETE FROM nodes WHERE epoch = $1');
@@ -28,19 +31,27 @@ const LOCK_PARKED = statement(
 const UNPARK = statement(
   'unpark',
   `UPDATE lanes SET parked_by = NULL, due_at = (
-    SELECT d.due_at FROM deliveries d WHERE d.destination_id = lanes.destination_id AND d.state = 'pending'
-    ORDER BY d.due_at, d.id LIMIT 1)
+    SELECT d.queued_at FROM deliveries d WHERE d.destination_id = lanes.destination_id AND d.queued_at IS NOT NULL
+    ORDER BY d.queued_at, d.id LIMIT 1)
   WHERE parked_by = $1`,
 );
 
 export async function join(db: Db, input: JoinInput): Promise<{ epoch: number }> {
-  const [row] = await db.all<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
+  const { name, leaseMs, handedFrom = '' } = input;
+  await db.serverClock.read(async () => (await db.all<{ server_now: number }>(NOW))[0]);
+  const now = db.serverClock.toServer(input.now);
+  const [row] = await db.all<{ epoch: number }>(JOIN, name, now, now + leaseMs, handedFrom);
   if (row === undefined) throw halfMoved(db.schema);
   return { epoch: row.epoch };
 }
 
-export async function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): Promise<Beat> {
-  const [row] = await db.all<{ leads: boolean }>(HEARTBEAT, input.now + input.leaseMs, input.epoch, input.now);
+export async function heartbeat(db: Db, input: HeartbeatInput): Promise<Beat> {
+  const { epoch, leaseMs, handedFrom = null } = input;
+  const now = db.serverClock.toServer(input.now);
+  const row = await db.serverClock.read(
+    async () =>
+      (await db.all<{ leads: boolean; server_now: number }>(HEARTBEAT, now + leaseMs, epoch, now, handedFrom))[0],
+  );
   if (row === undefined) return 'fenced';
   return row.leads ? 'leading' : 'alive';
 }

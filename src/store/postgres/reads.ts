@@ -12,7 +12,7 @@ import {
   toMessage,
 } from '../rows.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
-import { anywhere, limitOf, page } from './dialect.ts';
+import { anywhere, isIn, limitOf, page } from './dialect.ts';
 import { type Db, statement } from './driver.ts';
 
 const MESSAGE = statement('get_message', 'SELECT * FROM messages WHERE id = $2 AND application_id = $1');
@@ -22,8 +22,10 @@ const MESSAGE_BY_EVENT_ID = statement(
 );
 const DELIVERY = statement('get_delivery', 'SELECT * FROM deliveries WHERE id = $1');
 const ATTEMPT = statement('get_attempt', 'SELECT * FROM attempts WHERE message_id = $1 AND id = $2');
-const count = (state: string, most: number) =>
-  `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = '${state}' ${limitOf(most)}) s) AS ${state}`;
+// What was handed over is in no index by state; no node has any of it from before the first one's mark.
+const IS_HANDED = "id >= (SELECT min(handed_from) FROM nodes) AND due_at IS NULL AND state = 'leased'";
+const count = (condition: string, most: number) =>
+  `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE ${condition} ${limitOf(most)}) s)`;
 
 /** By id, or by the publisher's own event id. */
 export async function getMessage(db: Db, input: { applicationId: string; id: string }): Promise<Message | undefined> {
@@ -59,13 +61,14 @@ export function listAttempts(db: Db, input: AttemptFilter & PageInput): Promise<
 }
 
 export async function counts(db: Db, input: { most: number; untakenBefore?: number }): Promise<Counts> {
-  const states = ['pending', 'leased', 'held', 'dead'].map((state) => count(state, input.most));
+  const { most } = input;
   // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
-  const text = `SELECT ${states.join(', ')},
-      (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' AND attempts > 0 ${limitOf(input.most)}) s) AS retrying,
+  const text = `SELECT ${count(isIn('pending'), most)} AS pending, ${count(isIn('held'), most)} AS held,
+      ${count(isIn('dead'), most)} AS dead, ${count('retry_at IS NOT NULL', most)} AS retrying,
+      least(${most}, ${count('claimed_by IS NOT NULL', most)} + ${count(IS_HANDED, most)}) AS leased,
       (SELECT count(*) FROM (SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
         WHERE l.due_at < $1 AND l.parked_by IS NULL AND left(l.destination_id, 4) = 'hdl_'
-          AND d.state = 'pending' AND d.due_at < $1 ${limitOf(input.most)}) s) AS untaken,
+          AND d.queued_at < $1 ${limitOf(most)}) s) AS untaken,
       (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
       (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`;
   const [row = {}] = await db.all<CountsRow>({ text }, input.untakenBefore ?? 0);

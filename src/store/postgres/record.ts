@@ -3,7 +3,6 @@ import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts'
 import { type HealthRow, toHealth } from '../rows.ts';
 import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
-import { leasedTo } from './in-state.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
 import { type HealthChange, writeHealth } from './set-status.ts';
@@ -20,24 +19,22 @@ const LOCK_HEALTH = statement(
 const LOCK_LEASED = statement(
   'record_lock_leased',
   `SELECT d.id FROM unnest($1::text[], $3::int[]) AS i (id, number) JOIN deliveries d ON d.id = i.id
-  WHERE ${leasedTo('d', '$2')} AND d.attempts = i.number - 1
+  WHERE d.state = 'leased' AND d.lease_epoch = $2 AND d.attempts = i.number - 1
   ORDER BY d.id FOR NO KEY UPDATE OF d`,
 );
 /**
- * Moves deliveries on where the lease still holds, and writes the attempts of those; answers which. Each row is looked up
- * by its id first: a join the planner may turn round, and read the whole table for every batch.
+ * Moves deliveries on where the lease still holds, and writes the attempts of those; says which only if it was not all of
+ * them. Each row is looked up by its id first: a join the planner may turn round, and read the whole table for every batch.
  */
 const MOVE_ON = statement(
   'record_move_on',
   `WITH item AS MATERIALIZED (
-    SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::int[], $12::text[],
-      $13::text[], $14::bigint[], $15::bigint[], $16::int[], $17::text[], $18::text[], $19::boolean[], $20::boolean[],
-      $21::text[], $22::text[], $23::int[], $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::bigint[],
-      $29::int[], $30::text[], $31::text[])
-    AS t (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url, started_at,
-      duration_ms, status, error, response, response_truncated, succeeded, decision,
-      state, schedule_attempts, first_attempt_at, due_at, reason, dead_cause, dead_at,
-      max_attempts, fingerprint, last_error)),
+    SELECT * FROM unnest($5::text[], $6::text[], $7::int[], $8::text[], $9::bigint[], $10::bigint[], $11::int[], $12::text[],
+      $13::text[], $14::boolean[], $15::text[], $16::text[], $17::int[], $18::bigint[], $19::bigint[], $20::text[],
+      $21::text[], $22::bigint[], $23::int[], $24::text[], $25::text[])
+    AS t (attempt_id, delivery_id, number, url, started_at, duration_ms, status, error,
+      response, response_truncated, decision, state, schedule_attempts, first_attempt_at, due_at, reason,
+      dead_cause, dead_at, max_attempts, fingerprint, last_error)),
   moved AS (
     UPDATE deliveries d SET state = i.state, lease_epoch = NULL, attempts = i.number,
       schedule_attempts = i.schedule_attempts, first_attempt_at = i.first_attempt_at, due_at = i.due_at, updated_at = $2,
@@ -47,16 +44,19 @@ const MOVE_ON = statement(
       SELECT i.*, at.tid FROM item i
       CROSS JOIN LATERAL (SELECT ctid AS tid FROM deliveries WHERE id = i.delivery_id OFFSET 0) at) i
     -- The number of attempts tells a repeated write, whose answer was lost, from one under the node's next lease.
-    WHERE d.ctid = i.tid AND ${leasedTo('d', '$1')} AND d.attempts = i.number - 1
-    RETURNING i.*),
+    WHERE d.ctid = i.tid AND d.state = 'leased' AND d.lease_epoch = $1 AND d.attempts = i.number - 1
+    RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.state, d.due_at,
+      i.attempt_id, i.number, i.url, i.started_at, i.duration_ms, i.status, i.error, i.response, i.response_truncated,
+      i.decision),
   new_attempts AS (
     INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
       started_at, duration_ms, status, error, response, response_truncated, succeeded, decision)
-    SELECT id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
-      started_at, duration_ms, status, error, response, response_truncated, succeeded, decision
+    SELECT attempt_id, message_id, id, application_id, destination_id, event_type, number, trigger_kind, url,
+      started_at, duration_ms, status, error, response, response_truncated, state = 'delivered', decision
     FROM moved),
   ${noteLanes('moved', '$3', '$4')}
-  SELECT moved.delivery_id AS id FROM moved LEFT JOIN told ON true`,
+  SELECT CASE WHEN count(*) < cardinality($6::text[]) THEN coalesce(array_agg(id), '{}') END AS ids
+  FROM moved LEFT JOIN told ON true`,
 );
 const WRITTEN = statement(
   'record_written',
@@ -88,10 +88,10 @@ export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readon
   const retries = items.filter((item) => item.attempt.decision.kind === 'retry');
   const [locked, finished, held] = await Promise.all([
     lockHealth(tx, items),
-    final.length === 0 ? [] : tx.all<{ id: string }>(MOVE_ON, ...toParams(db, input, final)),
+    final.length === 0 ? [] : moveOn(db, tx, input, final),
     retries.length === 0 ? [] : lockLeased(tx, input.epoch, retries),
   ]);
-  const moved = new Set([...finished, ...held].map(({ id }) => id));
+  const moved = new Set([...finished, ...held.map(({ id }) => id)]);
   const health = new HealthOfBatch(locked);
   const waiting = items.flatMap((item) => {
     if (!moved.has(item.attempt.deliveryId)) return [];
@@ -100,12 +100,19 @@ export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readon
     return item.attempt.decision.kind === 'retry' ? toRow(item, state) : [];
   });
   const { changes, endpoints } = health.changes();
+  // Health before lanes: it may lock the application, and that comes first (locks.ts).
   await Promise.all([
-    waiting.length === 0 ? [] : tx.all(MOVE_ON, ...toParams(db, input, waiting)),
     writeHealth(db, tx, changes),
+    waiting.length === 0 ? [] : moveOn(db, tx, input, waiting),
     tx.commit(),
   ]);
   return { moved, endpoints };
+}
+
+/** Answers which deliveries moved. */
+async function moveOn(db: Db, tx: Tx, input: RecordInput, rows: readonly MoveRow[]): Promise<readonly string[]> {
+  const [answer] = await tx.all<{ ids: string[] | null }>(MOVE_ON, ...toParams(db, input, rows));
+  return answer?.ids ?? rows.map(({ item }) => item.attempt.deliveryId);
 }
 
 /** Locks the deliveries whose lease still holds for these attempts; answers which. */
@@ -193,13 +200,8 @@ function toParams(db: Db, input: RecordInput, rows: readonly MoveRow[]): SqlValu
     db.channel,
     writeNews(db.teller, { work: true }),
     attempts.map(({ id }) => id),
-    attempts.map(({ messageId }) => messageId),
     attempts.map(({ deliveryId }) => deliveryId),
-    attempts.map(({ applicationId }) => applicationId),
-    attempts.map(({ destinationId }) => destinationId),
-    attempts.map(({ eventType }) => eventType),
     attempts.map(({ number }) => number),
-    attempts.map(({ trigger }) => trigger),
     attempts.map(({ url }) => url),
     attempts.map(({ startedAt }) => startedAt),
     attempts.map(({ durationMs }) => durationMs),
@@ -207,7 +209,6 @@ function toParams(db: Db, input: RecordInput, rows: readonly MoveRow[]): SqlValu
     attempts.map(({ error }) => error ?? null),
     attempts.map(({ response }) => withoutNul(response)),
     attempts.map(({ responseTruncated }) => responseTruncated),
-    attempts.map(({ decision }) => decision.kind === 'delivered'),
     attempts.map(({ decision }) => JSON.stringify(decision)),
     rows.map(({ state }) => state),
     rows.map(({ item }) => item.scheduleAttempts),

@@ -1,5 +1,4 @@
 import { type Db, statement } from './driver.ts';
-import { leasedTo } from './in-state.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
 import { LOCK_ENDPOINTS_OF } from './set-status.ts';
@@ -12,7 +11,7 @@ const RELEASE = statement(
   released AS (
     UPDATE deliveries d SET state = w.state, lease_epoch = NULL, updated_at = $3,
       due_at = CASE WHEN w.state <> 'cancelled' THEN $3::bigint END
-    FROM wanted w WHERE d.id = w.id AND ${leasedTo('d', '$2')}
+    FROM wanted w WHERE d.id = w.id AND d.state = 'leased' AND d.lease_epoch = $2
     RETURNING d.destination_id, d.state, d.due_at),
   ${noteLanes('released', '$4', '$5')}
   SELECT count(*) FROM released LEFT JOIN told ON true`,

@@ -5,7 +5,6 @@ import { deliveryFilter } from '../filters.ts';
 import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
 import { anywhere, limitOf } from './dialect.ts';
 import { type Db, type Runner, statement } from './driver.ts';
-import { inState } from './in-state.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
 import { LOCK_ENDPOINTS_OF } from './set-status.ts';
@@ -30,7 +29,7 @@ const DISCARD = statement(
   'discard',
   `UPDATE deliveries SET state = 'cancelled', updated_at = $2, reason = $3, dead_cause = NULL, dead_at = NULL,
     fingerprint = NULL, last_error = NULL
-  WHERE id = ANY($1::text[]) AND ${inState('deliveries', 'dead')} RETURNING id`,
+  WHERE id = ANY($1::text[]) AND state = 'dead' RETURNING id`,
 );
 const LOCK_ENDPOINT = statement('add_lock_endpoint', 'SELECT 1 FROM endpoints WHERE id = $1 FOR SHARE');
 const EXISTS = statement('add_exists', 'SELECT 1 FROM deliveries WHERE message_id = $1 AND destination_id = $2');

@@ -41,8 +41,8 @@ const SWEEP_LANES = statement(
 const REOPEN_LANES = statement(
   'reopen_lanes',
   `UPDATE lanes SET due_at = (
-    SELECT d.due_at FROM deliveries d WHERE d.destination_id = lanes.destination_id AND d.state = 'pending'
-    ORDER BY d.due_at, d.id LIMIT 1)
+    SELECT d.queued_at FROM deliveries d WHERE d.destination_id = lanes.destination_id AND d.queued_at IS NOT NULL
+    ORDER BY d.queued_at, d.id LIMIT 1)
   WHERE destination_id = ANY($1::text[])`,
 );
 

@@ -30,20 +30,20 @@ const CHUNKS = {
     'hold',
     "state = 'held', reason = 'held: its endpoint is stopped'",
     "'pending'",
-    "SELECT id FROM deliveries WHERE destination_id = $1 AND state = 'pending' ORDER BY due_at, id LIMIT $2",
+    'SELECT id FROM deliveries WHERE destination_id = $1 AND queued_at IS NOT NULL ORDER BY queued_at, id LIMIT $2',
   ),
   unhold: chunk(
     'unhold',
     "state = 'pending', due_at = coalesce(due_at, created_at), reason = 'released: its endpoint is active again'",
     "'held'",
-    "SELECT id FROM deliveries WHERE destination_id = $1 AND state = 'held' ORDER BY id LIMIT $2",
+    'SELECT id FROM deliveries WHERE destination_id = $1 AND is_held ORDER BY id LIMIT $2',
   ),
   cancel: chunk(
     'cancel',
     "state = 'cancelled', due_at = NULL, reason = 'its endpoint was deleted'",
     "'pending', 'held'",
-    `SELECT id FROM deliveries WHERE destination_id = $1 AND state = 'pending'
-    UNION ALL SELECT id FROM deliveries WHERE destination_id = $1 AND state = 'held' LIMIT $2`,
+    `SELECT id FROM deliveries WHERE destination_id = $1 AND queued_at IS NOT NULL
+    UNION ALL SELECT id FROM deliveries WHERE destination_id = $1 AND is_held LIMIT $2`,
   ),
 } as const;
 

@@ -10,12 +10,17 @@ const EXPIRED_NODES = statement(
 );
 // An expired node is fenced for good the moment somebody takes over from it; one that beat meanwhile is not expired.
 const FENCE = statement('fence', 'UPDATE nodes SET expires_at = 0 WHERE epoch = $1 AND expires_at <= $2');
-// Without payloads: what is taken over is decided on, not sent.
+// What it claimed, then what it was handed. Without payloads: what is taken over is decided on, not sent.
 const TAKE = statement(
   'take_over',
-  `UPDATE deliveries SET lease_epoch = $1, updated_at = $2
-  WHERE state = 'leased' AND lease_epoch = $3 AND id = ANY(ARRAY(
-    SELECT id FROM deliveries WHERE lease_epoch = $3 AND state = 'leased' ORDER BY id LIMIT $4 FOR UPDATE))
+  `WITH claimed AS (SELECT id FROM deliveries WHERE claimed_by = $3 ORDER BY id LIMIT $4 FOR UPDATE),
+  handed AS (
+    SELECT id FROM deliveries
+    WHERE id >= (SELECT handed_from FROM nodes WHERE epoch = $3) AND due_at IS NULL AND state = 'leased' AND lease_epoch = $3
+    ORDER BY id LIMIT $4 FOR UPDATE)
+  UPDATE deliveries SET lease_epoch = $1, updated_at = $2, due_at = coalesce(due_at, created_at)
+  WHERE state = 'leased' AND lease_epoch = $3
+    AND id = ANY(ARRAY(SELECT id FROM claimed UNION ALL SELECT id FROM handed LIMIT $4))
   RETURNING *, NULL AS payload`,
 );
 
@@ -23,20 +28,21 @@ export async function takeOver(
   db: Db,
   input: { epoch: number; now: number; limit: number },
 ): Promise<ClaimedDelivery[]> {
+  const now = db.serverClock.toServer(input.now);
   // Asked at every beat, and nearly always for nothing.
-  if ((await db.all(EXPIRED_NODES, input.now, input.epoch)).length === 0) return [];
+  if ((await db.all(EXPIRED_NODES, now, input.epoch)).length === 0) return [];
   return db.transaction(
     async (tx) => {
       const [alive, expired] = await Promise.all([
         isAlive(tx, input.epoch),
-        tx.all<{ epoch: number }>(EXPIRED_NODES, input.now, input.epoch),
+        tx.all<{ epoch: number }>(EXPIRED_NODES, now, input.epoch),
       ]);
       if (!alive) return [];
       const taken: ClaimedRow[] = [];
       for (const node of expired) {
         const room = input.limit - taken.length;
         if (room <= 0) break;
-        if (!(await fence(db, tx, node.epoch, input.now))) continue;
+        if (!(await fence(db, tx, node.epoch, now))) continue;
         const rows = await tx.all<ClaimedRow>(TAKE, input.epoch, input.now, node.epoch, room);
         taken.push(...rows.sort((a, b) => (a.id < b.id ? -1 : 1)));
         if (rows.length < room) await forgetNode(tx, node.epoch);

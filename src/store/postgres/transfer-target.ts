@@ -37,8 +37,8 @@ const ADVANCE = statement(
 const REBUILD_LANES = statement(
   'transfer_lanes',
   `INSERT INTO lanes (destination_id, due_at)
-  SELECT d.destination_id, min(d.due_at) FROM deliveries d JOIN endpoints e ON e.id = d.destination_id
-  WHERE d.state = 'pending' AND e.status = 'active' GROUP BY d.destination_id
+  SELECT d.destination_id, min(d.queued_at) FROM deliveries d JOIN endpoints e ON e.id = d.destination_id
+  WHERE d.queued_at IS NOT NULL AND e.status = 'active' GROUP BY d.destination_id
   ON CONFLICT (destination_id) DO UPDATE SET due_at = excluded.due_at`,
 );
 // An epoch never repeats, not even across the two stores.

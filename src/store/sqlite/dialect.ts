@@ -12,6 +12,7 @@ const SQLITE: Dialect<SqlValue> = {
   hasMember: (column) => `EXISTS (SELECT 1 FROM json_each(${column}) WHERE json_each.value = ?)`,
   hasText: (column) => `instr(lower(${column}), lower(?)) > 0`,
   flag: storable,
+  isIn: (state) => `state = '${state}'`,
 };
 
 export function anywhere(): Where<SqlValue> {

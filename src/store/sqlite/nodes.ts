@@ -1,5 +1,5 @@
 /** join, heartbeat, leave: a node's own lease. */
-import type { Beat, JoinInput } from '../store.ts';
+import type { Beat, HeartbeatInput, JoinInput } from '../store.ts';
 import type { Db } from './driver.ts';
 
 const JOIN = 'INSERT INTO nodes (name, joined_at, expires_at) VALUES (?, ?, ?) RETURNING epoch';
@@ -33,7 +33,7 @@ export function forgetNode(db: Db, epoch: number): void {
   db.run(FORGET, epoch);
 }
 
-export function heartbeat(db: Db, input: { epoch: number; now: number; leaseMs: number }): Beat {
+export function heartbeat(db: Db, input: HeartbeatInput): Beat {
   if (db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch) === 0) return 'fenced';
   return db.get(LEADER_BEFORE, input.epoch, input.now) === undefined ? 'leading' : 'alive';
 }
