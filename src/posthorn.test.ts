@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { loadConfig } from './config/index.ts';
 import { createPosthorn, withoutSecrets } from './posthorn.ts';
 import { createTestSchema } from './testing/postgres-schema.ts';
+import { startReceiver } from './testing/scripted-receiver.ts';
 
 it('shows its configuration without secrets, however it is printed or copied', () => {
   const adminToken = 'an-admin-token-0123456789';
@@ -35,6 +36,29 @@ it('keeps its admin token whichever nodes start beside it, with another one or w
     expect(await nodes[3]?.tokens.authenticate(adminToken)).toMatchObject({ scope: 'admin' });
   } finally {
     for (const node of nodes) await node.close(0);
+    await schema.drop();
+  }
+});
+
+it.each([
+  [true, ['svix-id', 'svix-signature', 'svix-timestamp']],
+  [false, []],
+])('sends the names that Svix uses when svixNames is %s', async (svixNames, expected) => {
+  const receiver = await startReceiver();
+  const schema = await createTestSchema();
+  const settings = { store: schema.url, postgresPool: 2, allowNetworks: ['127.0.0.0/8'] };
+  const posthorn = await createPosthorn({ ...settings, svixNames });
+  try {
+    await posthorn.applications.create({ name: 'one', uid: 'one' });
+    await posthorn.endpoints.create('one', { url: receiver.url });
+    await posthorn.publish({ application: 'one', eventType: 'a.b', payload: {} });
+    await receiver.arrived(1);
+    const names = Object.keys(receiver.arrivals[0]?.headers ?? {});
+    expect(names.filter((name) => name.startsWith('svix-')).toSorted((a, b) => a.localeCompare(b))).toEqual(expected);
+    expect(names).toContain('webhook-signature');
+  } finally {
+    await posthorn.close(0);
+    await receiver.close();
     await schema.drop();
   }
 });

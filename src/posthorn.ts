@@ -56,8 +56,6 @@ import { openSqliteStore } from './store/sqlite/index.ts';
 export interface PosthornOptions extends Overrides {
   /** Gets the log lines; without it nothing is logged. A pino logger fits. */
   readonly logger?: Logger;
-  /** Sends `svix-*` header names beside the standard ones. */
-  readonly svixNames?: boolean;
   /** Called for every event that becomes a dead letter, once it is recorded: the place to wake somebody. */
   readonly onDeadLetter?: (notice: DeadLetterNotice) => unknown;
   readonly certificates?: CertificateOptions;
@@ -99,7 +97,7 @@ export interface Posthorn extends Resources {
 }
 
 export async function createPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
-  const { logger, svixNames = false, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
+  const { logger, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
   const { onDeadLetter: tellDeadLetter, certificates, ...overrides } = rest;
   const config = loadConfig({ overrides });
   const secretBox = createSecretBox(config.secretKey);
@@ -121,7 +119,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     ids,
     sender,
     secretBox,
-    svixNames,
+    svixNames: config.svixNames,
     handlers,
     defaultPolicy: config.defaultPolicy,
     preset,

@@ -25,6 +25,9 @@ export function oneOf<T extends string>(choices: readonly T[]): Parser<T> {
   };
 }
 
+export const trueOrFalse: Parser<boolean> = (text) =>
+  text === 'true' || text === 'false' ? { value: text === 'true' } : { refused: 'must be true or false' };
+
 /** A host name or an IP address to listen on, without scheme or port. */
 export const hostName: Parser<string> = (text) =>
   isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)

@@ -9,6 +9,7 @@ import {
   type Parser,
   redisPrefix,
   secretText,
+  trueOrFalse,
   wholeNumber,
 } from './parsers.ts';
 import { parseRedisUrl } from './redis-url.ts';
@@ -36,6 +37,8 @@ export interface Config {
   readonly secretKey: string | undefined;
   readonly allowNetworks: readonly string[];
   readonly defaultPolicy: PresetName;
+  /** `svix-*` header names beside the standard ones. */
+  readonly svixNames: boolean;
   readonly logLevel: LogLevel;
   /** The `outbox` preset's jitter, in basis points. */
   readonly retryJitterBps: number;
@@ -151,6 +154,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: 'multi-day',
     doc: `Preset for endpoints that name no policy: ${PRESET_NAMES.join(', ')}.`,
     parse: oneOf(PRESET_NAMES),
+  },
+  svixNames: {
+    env: 'POSTHORN_SVIX_NAMES',
+    fallback: false,
+    doc: "true sends svix-id, svix-timestamp and svix-signature beside the webhook-* headers, for receivers that verify with Svix's library.",
+    parse: trueOrFalse,
   },
   logLevel: {
     env: 'POSTHORN_LOG_LEVEL',
