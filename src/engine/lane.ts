@@ -34,6 +34,7 @@ export type JobEnd =
 const FIRST_LIMIT = 4;
 /** Deliveries leased per request that may be in flight: with fewer, a fast endpoint waits for the disk. */
 const LEASED_PER_SLOT = 8;
+const PACE_WINDOW_MS = 500;
 
 export class Lane {
   readonly destinationId: string;
@@ -53,10 +54,20 @@ export class Lane {
   /** A wait for the rate limit is under way. */
   isPaced = false;
   #bucket: TokenBucket | undefined;
+  readonly #aheadMs: () => number;
+  /** Attempts that ended in the last window that is over, and in the one under way. */
+  #pace = 0;
+  #windowFrom = 0;
+  #inWindow = 0;
 
-  constructor(destinationId: string, ceiling: number) {
+  /**
+   * `aheadMs`: how much of its work a lane may have leased, by its own pace, where that is more than its slots need. What
+   * is accepted goes straight on from memory as long as it fits; what does not is written, found and read once more.
+   */
+  constructor(destinationId: string, ceiling: number, aheadMs: () => number) {
     this.destinationId = destinationId;
     this.#ceiling = ceiling;
+    this.#aheadMs = aheadMs;
     this.#limit = Math.min(FIRST_LIMIT, ceiling);
   }
 
@@ -91,7 +102,7 @@ export class Lane {
   }
 
   get #capacity(): number {
-    return LEASED_PER_SLOT * this.#limit;
+    return Math.max(LEASED_PER_SLOT * this.#limit, (this.#pace * this.#aheadMs()) / PACE_WINDOW_MS);
   }
 
   get isIdle(): boolean {
@@ -127,10 +138,22 @@ export class Lane {
     return this.#waiting.shift();
   }
 
-  finish(succeeded: boolean): void {
+  finish(succeeded: boolean, now: number): void {
     this.#inFlight -= 1;
+    this.#measurePace(now);
     this.standing = succeeded ? 'proven' : 'failing';
     this.#limit = succeeded ? Math.min(this.#ceiling, this.#limit + 1) : Math.max(1, this.#limit >> 1);
+  }
+
+  #measurePace(now: number): void {
+    const elapsedMs = now - this.#windowFrom;
+    if (elapsedMs >= PACE_WINDOW_MS || elapsedMs < 0) {
+      // A window that ended long ago says nothing of how fast the lane is now.
+      this.#pace = elapsedMs < 2 * PACE_WINDOW_MS ? this.#inWindow : 0;
+      this.#windowFrom = now;
+      this.#inWindow = 0;
+    }
+    this.#inWindow += 1;
   }
 
   /** Gives up what waits in memory. */

@@ -15,6 +15,8 @@ export interface LanesOptions {
   readonly maxInFlight: number;
   /** Requests at the same time in one lane, where the endpoint does not say. */
   readonly laneCeiling: number;
+  /** How far ahead of its pace a lane may lease. */
+  readonly aheadMs: number;
   /** Makes the attempt; `finish` says when its slot may go to the next. */
   readonly start: (job: Job) => void;
   /** A lane has more in the store and room for it. */
@@ -29,6 +31,8 @@ const FORGET_LOOKS = 4;
 /** What an unknown lane gets to begin with; from then on its own limit says. */
 const FIRST_ROOM = 8;
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
+/** Beyond this much no lane leases ahead: one that was fast and fell silent must leave memory to the others. */
+const MAX_AHEAD_BYTES = MAX_HELD_BYTES / 4;
 
 export class Lanes {
   readonly #options: LanesOptions;
@@ -135,7 +139,7 @@ export class Lanes {
     });
     if (this.#slots.inFlight === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
     const lane = this.#lane(job.delivery.destinationId);
-    lane.finish(succeeded);
+    lane.finish(succeeded, this.#options.clock.now());
     if (lane.waitingCount > 0) this.#slots.queue(lane);
     this.#serve();
     if (this.hasUnopened && this.nodeRoom > 0) this.#options.onHungry();
@@ -227,6 +231,10 @@ export class Lanes {
     return this.hasMemory ? this.nodeRoom : 0;
   }
 
+  get #aheadMs(): number {
+    return this.#heldBytes < MAX_AHEAD_BYTES ? this.#options.aheadMs : 0;
+  }
+
   #pump(lane: Lane): void {
     while (this.#slots.hasOneFor(lane)) if (!this.#startNext(lane)) return;
     if (lane.waitingCount > 0) this.#slots.queue(lane);
@@ -264,7 +272,7 @@ export class Lanes {
   #lane(destinationId: string): Lane {
     let lane = this.#lanes.get(destinationId);
     if (lane === undefined) {
-      lane = new Lane(destinationId, this.#options.laneCeiling);
+      lane = new Lane(destinationId, this.#options.laneCeiling, () => this.#aheadMs);
       this.#lanes.set(destinationId, lane);
     }
     return lane;

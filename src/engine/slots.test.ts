@@ -23,7 +23,7 @@ function job(destinationId: string): Job {
 }
 
 function lane(standing: Lane['standing']): Lane {
-  const made = new Lane('ep_1', 64);
+  const made = new Lane('ep_1', 64, () => 0);
   made.standing = standing;
   return made;
 }
@@ -61,7 +61,7 @@ describe('slots', () => {
     // Each success raises its limit by one.
     for (let index = 0; index < 2 * MOST; index++) {
       busy.next(0);
-      busy.finish(true);
+      busy.finish(true, 0);
     }
     for (let index = 0; index < 2 * MOST; index++) busy.enqueue(job(busy.destinationId));
     while (slots.hasOneFor(busy)) {
