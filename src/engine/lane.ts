@@ -55,7 +55,7 @@ export class Lane {
   isPaced = false;
   #bucket: TokenBucket | undefined;
   readonly #aheadMs: () => number;
-  /** Attempts that ended in the last window that is over, and in the one under way. */
+  /** Attempts that ended each millisecond, in the last window that is over. */
   #pace = 0;
   #windowFrom = 0;
   #inWindow = 0;
@@ -102,7 +102,7 @@ export class Lane {
   }
 
   get #capacity(): number {
-    return Math.max(LEASED_PER_SLOT * this.#limit, (this.#pace * this.#aheadMs()) / PACE_WINDOW_MS);
+    return Math.max(LEASED_PER_SLOT * this.#limit, this.#pace * this.#aheadMs());
   }
 
   get isIdle(): boolean {
@@ -149,7 +149,7 @@ export class Lane {
     const elapsedMs = now - this.#windowFrom;
     if (elapsedMs >= PACE_WINDOW_MS || elapsedMs < 0) {
       // A window that ended long ago says nothing of how fast the lane is now.
-      this.#pace = elapsedMs < 2 * PACE_WINDOW_MS ? this.#inWindow : 0;
+      this.#pace = elapsedMs > 0 && elapsedMs < 2 * PACE_WINDOW_MS ? this.#inWindow / elapsedMs : 0;
       this.#windowFrom = now;
       this.#inWindow = 0;
     }

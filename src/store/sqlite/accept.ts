@@ -1,8 +1,7 @@
 import type { Message } from '../../model/index.ts';
 import { MESSAGE_COLUMNS, messageValues } from '../row-values.ts';
-import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult } from '../store.ts';
-import { insertInto } from './dialect.ts';
-import type { Db } from './driver.ts';
+import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, NewDelivery } from '../store.ts';
+import type { Db, SqlValue } from './driver.ts';
 import { goneMessage } from './event-ids.ts';
 import { DueLanes } from './lanes.ts';
 import { isAlive } from './nodes.ts';
@@ -13,23 +12,26 @@ const BY_EVENT_ID = 'SELECT id FROM messages WHERE application_id = ? AND event_
 // Only what came again is compared: the hot path reads no payload.
 const SAME_PAYLOAD = 'SELECT payload = ? AS same FROM messages WHERE application_id = ? AND id = ?';
 const COUNT_CONFLICT = 'UPDATE messages SET conflicts = coalesce(conflicts, 0) + 1 WHERE application_id = ? AND id = ?';
-const INSERT_MESSAGE = insertInto('messages', MESSAGE_COLUMNS);
-const INSERT_DELIVERY = `
-  INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
-    schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
-  VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?)`;
+const MESSAGES = `messages (${MESSAGE_COLUMNS})`;
+const DELIVERIES = `
+  deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts, schedule_attempts,
+    due_at, lease_epoch, created_at, updated_at, reason)`;
+
+const ACCEPTED: AcceptResult = { kind: 'accepted' };
 
 export function accept(db: Db, input: AcceptInput): AcceptOutput {
   const fenced = !isAlive(db, input.epoch);
-  const lanes = new DueLanes();
+  const batch = new Batch(db, input.now, fenced ? undefined : input.epoch);
   const revisions = new Map<string, number | undefined>();
   const results = input.items.map((item): AcceptResult => {
+    // The same event may have come twice within this batch.
+    if (item.message.eventId !== undefined) batch.write();
     const refusal = refuse(db, item, input.now, revisions);
     if (refusal !== undefined) return refusal;
-    write(db, item, input.now, fenced ? undefined : input.epoch, lanes);
-    return { kind: 'accepted' };
+    batch.add(item);
+    return ACCEPTED;
   });
-  lanes.write(db);
+  batch.write();
   return { fenced, results };
 }
 
@@ -65,31 +67,59 @@ function duplicate(db: Db, { message }: AcceptItem, messageId: string): AcceptRe
   return { kind: 'duplicate', by: 'eventId', messageId, samePayload };
 }
 
-function write(db: Db, item: AcceptItem, now: number, epoch: number | undefined, lanes: DueLanes): void {
-  const { message } = item;
-  insertMessage(db, message);
-  for (const delivery of item.deliveries) {
-    const state = delivery.state === 'leased' && epoch === undefined ? 'pending' : delivery.state;
-    db.run(
-      INSERT_DELIVERY,
-      delivery.id,
+/** The rows of accepted messages, gathered to be written together. */
+class Batch {
+  readonly #db: Db;
+  readonly #now: number;
+  readonly #epoch: number | undefined;
+  readonly #lanes = new DueLanes();
+  #messages: SqlValue[][] = [];
+  #deliveries: SqlValue[][] = [];
+
+  constructor(db: Db, now: number, epoch: number | undefined) {
+    this.#db = db;
+    this.#now = now;
+    this.#epoch = epoch;
+  }
+
+  add({ message, deliveries, remember: kept }: AcceptItem): void {
+    this.#messages.push(messageValues(message));
+    for (const delivery of deliveries) this.#addDelivery(message, delivery);
+    if (kept !== undefined) remember(this.#db, kept);
+  }
+
+  write(): void {
+    this.#db.insert(MESSAGES, this.#messages);
+    this.#db.insert(DELIVERIES, this.#deliveries);
+    this.#lanes.write(this.#db);
+    this.#messages = [];
+    this.#deliveries = [];
+  }
+
+  #addDelivery(message: Message, { id, destinationId, ...delivery }: NewDelivery): void {
+    const now = this.#now;
+    const epoch = this.#epoch ?? null;
+    const state = delivery.state === 'leased' && epoch === null ? 'pending' : delivery.state;
+    this.#deliveries.push([
+      id,
       message.id,
       message.applicationId,
-      delivery.destinationId,
+      destinationId,
       message.eventType,
       state,
       'scheduled',
+      0,
+      0,
       now,
-      state === 'leased' ? (epoch ?? null) : null,
+      state === 'leased' ? epoch : null,
       now,
       now,
       state === 'held' ? 'accepted while the endpoint was stopped' : 'accepted',
-    );
-    if (state === 'pending') lanes.note(delivery.destinationId, now);
+    ]);
+    if (state === 'pending') this.#lanes.note(destinationId, now);
   }
-  if (item.remember !== undefined) remember(db, item.remember);
 }
 
 export function insertMessage(db: Db, message: Message): void {
-  db.run(INSERT_MESSAGE, ...messageValues(message));
+  db.insert(MESSAGES, [messageValues(message)]);
 }

@@ -25,10 +25,6 @@ export function page<R, T>(db: Db, query: PageQuery<SqlValue>, toItem: (row: R) 
   return toPage(db.all<R>(text, ...query.where.params, query.page.limit + 1), query.page, toItem);
 }
 
-export function insertInto(table: string, columns: string): string {
-  return `INSERT INTO ${table} (${columns}) VALUES (${columns.replace(/[^,]+/g, '?')})`;
-}
-
 /** SQLite has no booleans. */
 export function storable<T>(value: T): Exclude<T, boolean> | number {
   return typeof value === 'boolean' ? Number(value) : (value as Exclude<T, boolean>);

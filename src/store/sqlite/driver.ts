@@ -30,10 +30,13 @@ async function loadDriver(): Promise<DriverModule> {
   }
 }
 
+const ROWS_PER_INSERT = 16;
+
 /** A database with its prepared statements kept: SQL text is the key, so each statement is compiled once. */
 export class Db {
   readonly #database: DriverDatabase;
   readonly #statements = new Map<string, DriverStatement>();
+  readonly #inserters = { one: new Map<string, DriverStatement>(), many: new Map<string, DriverStatement>() };
 
   constructor(database: DriverDatabase) {
     this.#database = database;
@@ -47,6 +50,16 @@ export class Db {
     return Number(this.#statement(sql).run(...params).changes);
   }
 
+  /** `into` is `table (columns)`. Many rows a statement: a call of the driver costs as much as a row of it. */
+  insert(into: string, rows: readonly (readonly SqlValue[])[]): void {
+    for (let from = 0; from < rows.length; ) {
+      const count = rows.length - from >= ROWS_PER_INSERT ? ROWS_PER_INSERT : 1;
+      const params = rows.slice(from, from + count).flat();
+      this.#inserter(into, count, params.length / count).run(...params);
+      from += count;
+    }
+  }
+
   get<T = Row>(sql: string, ...params: SqlValue[]): T | undefined {
     return (this.#statement(sql).get(...params) as T | undefined) ?? undefined;
   }
@@ -57,7 +70,20 @@ export class Db {
 
   close(): void {
     this.#statements.clear();
+    this.#inserters.one.clear();
+    this.#inserters.many.clear();
     this.#database.close();
+  }
+
+  #inserter(into: string, rows: number, columns: number): DriverStatement {
+    const known = rows === 1 ? this.#inserters.one : this.#inserters.many;
+    let statement = known.get(into);
+    if (statement === undefined) {
+      const row = `(${Array(columns).fill('?').join(', ')})`;
+      statement = this.#database.prepare(`INSERT INTO ${into} VALUES ${Array(rows).fill(row).join(', ')}`);
+      known.set(into, statement);
+    }
+    return statement;
   }
 
   #statement(sql: string): DriverStatement {

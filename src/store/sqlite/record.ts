@@ -2,8 +2,8 @@ import type { Attempt, Decision, EndpointHealth } from '../../model/index.ts';
 import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
 import { ATTEMPT_COLUMNS, attemptValues } from '../row-values.ts';
 import type { ChangedEndpoint, RecordInput, RecordItem, RecordOutput } from '../store.ts';
-import { insertInto, storable } from './dialect.ts';
-import type { Db } from './driver.ts';
+import { storable } from './dialect.ts';
+import type { Db, SqlValue } from './driver.ts';
 import { DueLanes } from './lanes.ts';
 import { readHealth, waitingState, writeHealth } from './set-status.ts';
 
@@ -14,11 +14,12 @@ const MOVE_ON = `
   WHERE id = ? AND state = 'leased' AND lease_epoch = ? AND attempts = ?`;
 // Only for what died: the way of a success carries no empty columns along.
 const DIE = MOVE_ON.replace('dead_at = ?', 'dead_at = ?, fingerprint = ?, last_error = ?');
-const INSERT_ATTEMPT = insertInto('attempts', ATTEMPT_COLUMNS);
+const ATTEMPTS = `attempts (${ATTEMPT_COLUMNS})`;
 
 export function record(db: Db, input: RecordInput): RecordOutput {
   const lanes = new DueLanes();
   const health = new HealthOfBatch(db);
+  const attempts: SqlValue[][] = [];
   const results = input.items.map((item) => {
     const { attempt } = item;
     const endedAt = attempt.startedAt + attempt.durationMs;
@@ -43,12 +44,13 @@ export function record(db: Db, input: RecordInput): RecordOutput {
       attempt.number - 1,
     );
     if (moved === 0) return 'lease_lost' as const;
-    insertAttempt(db, attempt);
+    attempts.push(attemptRow(attempt));
     if (state === 'pending' && next.dueAt !== null) lanes.note(attempt.destinationId, next.dueAt);
     // An attempt that we broke off says nothing about the endpoint.
     if (attempt.error !== 'interrupted') health.apply(item, endedAt);
     return 'recorded' as const;
   });
+  db.insert(ATTEMPTS, attempts);
   lanes.write(db);
   return { results, endpoints: health.write() };
 }
@@ -65,7 +67,11 @@ function nextState(decision: Decision, endedAt: number) {
 }
 
 export function insertAttempt(db: Db, attempt: Attempt): void {
-  db.run(INSERT_ATTEMPT, ...attemptValues(attempt).map(storable));
+  db.insert(ATTEMPTS, [attemptRow(attempt)]);
+}
+
+function attemptRow(attempt: Attempt): SqlValue[] {
+  return attemptValues(attempt).map(storable);
 }
 
 /** Endpoint health over one batch: read once, changed in the attempts' order, written once where it changed. */

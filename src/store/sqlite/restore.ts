@@ -1,7 +1,6 @@
 import { DEAD_LETTER_COLUMNS, deadLetterValues } from '../row-values.ts';
 import type { ArchivedDelivery, RestoreResult } from '../store.ts';
 import { insertMessage } from './accept.ts';
-import { insertInto } from './dialect.ts';
 import type { Db } from './driver.ts';
 import { goneMessage, takeBackEventId } from './event-ids.ts';
 import { fanoutRevision } from './owners.ts';
@@ -11,7 +10,7 @@ const KNOWN = 'SELECT 1 AS found FROM deliveries WHERE id = ? OR (message_id = ?
 const HAS_MESSAGE = 'SELECT 1 AS found FROM messages WHERE application_id = ? AND id = ?';
 const EVENT_ID_TAKEN = 'SELECT 1 AS found FROM messages WHERE application_id = ? AND event_id = ?';
 const HAS_ATTEMPT = 'SELECT 1 AS found FROM attempts WHERE message_id = ? AND id = ?';
-const INSERT = insertInto('deliveries', DEAD_LETTER_COLUMNS);
+const DEAD_LETTERS = `deliveries (${DEAD_LETTER_COLUMNS})`;
 
 export function restore(db: Db, input: { items: readonly ArchivedDelivery[] }): RestoreResult[] {
   return input.items.map((item) => restoreOne(db, item));
@@ -29,7 +28,7 @@ function restoreOne(db: Db, { delivery, message, attempts }: ArchivedDelivery): 
     }
     insertMessage(db, message);
   }
-  db.run(INSERT, ...deadLetterValues(delivery));
+  db.insert(DEAD_LETTERS, [deadLetterValues(delivery)]);
   for (const attempt of attempts) {
     if (db.get(HAS_ATTEMPT, attempt.messageId, attempt.id) === undefined) insertAttempt(db, attempt);
   }
