@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { type ErrorCode, PosthornError } from '../../errors.ts';
 import { Executor, type Reply, type Request } from './executor.ts';
 import type { OperationName } from './operations.ts';
+import { pack, type ReplyParcel, unpackReply } from './parcels.ts';
 
 export interface Runner {
   run(name: OperationName, input: unknown): Promise<unknown>;
@@ -95,8 +96,11 @@ export async function runInThread(path: string): Promise<Runner> {
   const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { path }, execArgv: [] });
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   await opened(worker);
-  const outbox = new Outbox((requests) => worker.postMessage(requests));
-  worker.on('message', (replies: readonly Reply[]) => outbox.settle(replies.map(revive)));
+  const outbox = new Outbox((requests) => {
+    const { parcels, buffers } = pack(requests);
+    worker.postMessage(parcels, buffers);
+  });
+  worker.on('message', (replies: readonly ReplyParcel[]) => outbox.settle(replies.map(revive)));
   worker.on('error', (cause) => outbox.fail(new PosthornError('store_unavailable', THREAD_FAILED, { cause })));
   worker.on('exit', () => outbox.fail(new PosthornError('store_unavailable', THREAD_FAILED)));
   return {
@@ -115,8 +119,8 @@ async function opened(worker: Worker): Promise<void> {
   if ('error' in answer) throw toError(answer.error);
 }
 
-function revive(reply: Reply): Reply {
-  return reply.ok ? reply : { ...reply, error: toError(reply.error as PlainError) };
+function revive(reply: ReplyParcel): Reply {
+  return reply.ok ? unpackReply(reply) : { ...reply, error: toError(reply.error as PlainError) };
 }
 
 function toError(plain: PlainError): Error {

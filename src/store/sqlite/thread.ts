@@ -2,6 +2,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { describeError, isPosthornError } from '../../errors.ts';
 import { Executor, type Reply, type Request } from './executor.ts';
+import { type Parcel, packReply, type ReplyParcel, unpack } from './parcels.ts';
 import type { PlainError } from './runner.ts';
 
 const port = parentPort;
@@ -10,14 +11,14 @@ if (port === null) throw new Error('thread.ts runs as a worker thread only.');
 try {
   const executor = await Executor.open((workerData as { path: string }).path);
   port.postMessage({ opened: true });
-  port.on('message', (first: Request[] | 'close') => {
+  port.on('message', (first: Parcel[] | 'close') => {
     const requests: Request[] = [];
-    let message: Request[] | 'close' | undefined = first;
+    let message: Parcel[] | 'close' | undefined = first;
     while (message !== undefined && message !== 'close') {
-      for (const request of message) requests.push(request);
-      message = receiveMessageOnPort(port)?.message as Request[] | 'close' | undefined;
+      for (const parcel of message) requests.push(unpack(parcel));
+      message = receiveMessageOnPort(port)?.message as Parcel[] | 'close' | undefined;
     }
-    if (requests.length > 0) port.postMessage(executor.execute(requests).map(flatten));
+    if (requests.length > 0) port.postMessage(answers(executor.execute(requests), requests));
     if (message === 'close') {
       executor.close();
       port.close();
@@ -27,8 +28,12 @@ try {
   port.postMessage({ error: plain(error) });
 }
 
-function flatten(reply: Reply): Reply {
-  return reply.ok ? reply : { ...reply, error: plain(reply.error) };
+/** Replies come in the order of their requests. */
+function answers(replies: readonly Reply[], requests: readonly Request[]): ReplyParcel[] {
+  return replies.map((reply, index) => {
+    if (!reply.ok) return { ...reply, error: plain(reply.error) };
+    return packReply(reply, requests[index] as Request);
+  });
 }
 
 function plain(error: unknown): PlainError {

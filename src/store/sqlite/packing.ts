@@ -1,0 +1,165 @@
+/**
+ * Accepts and records as they cross to the store's thread and back: lists of plain values, and all payloads in one
+ * buffer that changes hands. A clone of the objects writes and reads the name of each property of each of them, most of
+ * it at the cost of the store's thread.
+ */
+import type { Attempt, Message } from '../../model/index.ts';
+import type {
+  AcceptInput,
+  AcceptItem,
+  AcceptOutput,
+  AcceptResult,
+  NewDelivery,
+  RecordInput,
+  RecordItem,
+  Remembered,
+} from '../store.ts';
+
+export interface PackedAccept {
+  readonly epoch: number;
+  readonly now: number;
+  readonly values: readonly unknown[];
+  readonly payloads: Uint8Array<ArrayBuffer>;
+}
+
+export interface PackedRecord {
+  readonly epoch: number;
+  readonly now: number;
+  readonly values: readonly unknown[];
+}
+
+export function packAccept({ epoch, now, items }: AcceptInput): PackedAccept {
+  const values: unknown[] = [];
+  let length = 0;
+  for (const { message } of items) length += message.payload.byteLength;
+  const payloads = new Uint8Array(length);
+  let at = 0;
+  for (const { message, fanoutRevision, deliveries, remember } of items) {
+    payloads.set(message.payload, at);
+    at += message.payload.byteLength;
+    values.push(
+      message.id,
+      message.applicationId,
+      message.eventId,
+      message.eventType,
+      message.channels,
+      message.tags,
+      message.payload.byteLength,
+      message.createdAt,
+      message.headers,
+      message.contentType,
+      fanoutRevision,
+      remember,
+      deliveries.length,
+    );
+    for (const { id, destinationId, state } of deliveries) values.push(id, destinationId, state);
+  }
+  return { epoch, now, values, payloads };
+}
+
+export function unpackAccept({ epoch, now, values, payloads }: PackedAccept): AcceptInput {
+  const items: AcceptItem[] = [];
+  let payloadAt = 0;
+  for (let at = 0; at < values.length; ) {
+    const payloadEnd = payloadAt + (values[at + 6] as number);
+    const message = {
+      id: values[at],
+      applicationId: values[at + 1],
+      eventId: values[at + 2],
+      eventType: values[at + 3],
+      channels: values[at + 4],
+      tags: values[at + 5],
+      payload: payloads.subarray(payloadAt, payloadEnd),
+      createdAt: values[at + 7],
+      headers: values[at + 8],
+      contentType: values[at + 9],
+    } as Message;
+    payloadAt = payloadEnd;
+    const fanoutRevision = values[at + 10] as number;
+    const remember = values[at + 11] as Remembered | undefined;
+    const end = at + 13 + 3 * (values[at + 12] as number);
+    const deliveries: NewDelivery[] = [];
+    for (at += 13; at < end; at += 3) {
+      deliveries.push({ id: values[at], destinationId: values[at + 1], state: values[at + 2] } as NewDelivery);
+    }
+    items.push({ message, fanoutRevision, deliveries, ...(remember === undefined ? {} : { remember }) });
+  }
+  return { epoch, now, items };
+}
+
+export function packRecord({ epoch, now, items }: RecordInput): PackedRecord {
+  const values: unknown[] = [];
+  for (const { attempt, scheduleAttempts, firstAttemptAt, maxAttempts } of items) {
+    values.push(
+      attempt.id,
+      attempt.deliveryId,
+      attempt.messageId,
+      attempt.applicationId,
+      attempt.destinationId,
+      attempt.eventType,
+      attempt.number,
+      attempt.trigger,
+      attempt.url,
+      attempt.startedAt,
+      attempt.durationMs,
+      attempt.status,
+      attempt.error,
+      attempt.response,
+      attempt.responseTruncated,
+      attempt.decision,
+      scheduleAttempts,
+      firstAttemptAt,
+      maxAttempts,
+    );
+  }
+  return { epoch, now, values };
+}
+
+const RECORD_VALUES = 19;
+
+export function unpackRecord({ epoch, now, values }: PackedRecord): RecordInput {
+  const items: RecordItem[] = [];
+  for (let at = 0; at < values.length; at += RECORD_VALUES) {
+    const attempt = {
+      id: values[at],
+      deliveryId: values[at + 1],
+      messageId: values[at + 2],
+      applicationId: values[at + 3],
+      destinationId: values[at + 4],
+      eventType: values[at + 5],
+      number: values[at + 6],
+      trigger: values[at + 7],
+      url: values[at + 8],
+      startedAt: values[at + 9],
+      durationMs: values[at + 10],
+      status: values[at + 11],
+      error: values[at + 12],
+      response: values[at + 13],
+      responseTruncated: values[at + 14],
+      decision: values[at + 15],
+    } as Attempt;
+    items.push({
+      attempt,
+      scheduleAttempts: values[at + 16] as number,
+      firstAttemptAt: values[at + 17] as number,
+      maxAttempts: values[at + 18],
+    } as RecordItem);
+  }
+  return { epoch, now, items };
+}
+
+export interface PackedAcceptOutput {
+  readonly fenced: boolean;
+  /** 0 for accepted, which most are. */
+  readonly results: readonly (0 | AcceptResult)[];
+}
+
+const ACCEPTED: AcceptResult = { kind: 'accepted' };
+
+export function packAcceptOutput({ fenced, results }: AcceptOutput): PackedAcceptOutput {
+  return { fenced, results: results.map((result) => (result.kind === 'accepted' ? 0 : result)) };
+}
+
+export function unpackAcceptOutput({ fenced, results }: PackedAcceptOutput): AcceptOutput {
+  return { fenced, results: results.map((result) => (result === 0 ? ACCEPTED : result)) };
+}

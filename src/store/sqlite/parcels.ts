@@ -1,0 +1,48 @@
+/** Requests and replies between the threads: the many and large ones packed, the others as they are. */
+import type { AcceptInput, AcceptOutput, RecordInput } from '../store.ts';
+import type { Reply, Request } from './executor.ts';
+import {
+  type PackedAccept,
+  type PackedAcceptOutput,
+  type PackedRecord,
+  packAccept,
+  packAcceptOutput,
+  packRecord,
+  unpackAccept,
+  unpackAcceptOutput,
+  unpackRecord,
+} from './packing.ts';
+
+export type Parcel = Request & { readonly isPacked?: true };
+export type ReplyParcel = Reply & { readonly isPacked?: true };
+
+/** With the buffers that change hands. */
+export function pack(requests: readonly Request[]): { parcels: Parcel[]; buffers: ArrayBuffer[] } {
+  const buffers: ArrayBuffer[] = [];
+  const parcels = requests.map(({ id, name, input }): Parcel => {
+    if (name === 'accept') {
+      const packed = packAccept(input as AcceptInput);
+      buffers.push(packed.payloads.buffer);
+      return { id, name, input: packed, isPacked: true };
+    }
+    if (name === 'record') return { id, name, input: packRecord(input as RecordInput), isPacked: true };
+    return { id, name, input };
+  });
+  return { parcels, buffers };
+}
+
+export function unpack({ id, name, input, isPacked }: Parcel): Request {
+  if (!isPacked) return { id, name, input };
+  const unpacked = name === 'accept' ? unpackAccept(input as PackedAccept) : unpackRecord(input as PackedRecord);
+  return { id, name, input: unpacked };
+}
+
+export function packReply(reply: Reply, { name }: Request): ReplyParcel {
+  if (!reply.ok || name !== 'accept') return reply;
+  return { id: reply.id, ok: true, output: packAcceptOutput(reply.output as AcceptOutput), isPacked: true };
+}
+
+export function unpackReply(reply: ReplyParcel): Reply {
+  if (!reply.ok || !reply.isPacked) return reply;
+  return { id: reply.id, ok: true, output: unpackAcceptOutput(reply.output as PackedAcceptOutput) };
+}
