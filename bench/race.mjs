@@ -1,10 +1,13 @@
-// Contestants against each other: deliveries a second, in turns, and what of it was asked for.
+// Contestants against each other: how many a second, in turns, and what of it was asked for.
 import { bars, count, megabytes, ratio, table } from './report.mjs';
 import { withContestant } from './runs.mjs';
 import { median, spread } from './statistics.mjs';
 
 /** The limit does the same work in every round: when its rate changes by more than this, the machine was busy. */
 const CALM_FACTOR = 1.25;
+
+/** What is counted by the second, where a part does not say otherwise. */
+const DELIVERIES = [{ key: 'perSecond', head: 'deliveries/s' }];
 
 /**
  * All contestants once per round, in turn, so that a slow minute of the machine hits them alike.
@@ -13,8 +16,9 @@ const CALM_FACTOR = 1.25;
  * @param {import('./runs.mjs').Contestant[]} all
  * @param {{ of: string, to: string | string[], atLeast: number, label: string }[]} targets Of several, the best counts.
  * @param {{ to: string, head: string }[]} columns What each row's rate is set beside.
+ * @param {{ key: string, head: string }[]} rates What is counted by the second. Ratios and targets go by the first.
  */
-export async function race(bench, all, targets, columns) {
+export async function race(bench, all, targets, columns, rates = DELIVERIES) {
   const { options, say } = bench;
   const contestants = all.filter((each) => lacks(bench, each) === undefined);
   const rounds = [];
@@ -26,7 +30,7 @@ export async function race(bench, all, targets, columns) {
       try {
         const result = await withContestant(bench, contestant, (run) => run.throughput(options.events));
         results[contestant.name] = result;
-        say(`${head} ${count(result.perSecond)}/s`);
+        say(`${head} ${rates.map((rate) => `${count(result[rate.key])} ${rate.head}`).join(', ')}`);
       } catch (error) {
         if (bench.stopped) throw error;
         failed.set(contestant.name, error.message);
@@ -38,11 +42,12 @@ export async function race(bench, all, targets, columns) {
   const measured = contestants.filter(({ name }) => !failed.has(name));
   const medians = Object.fromEntries(measured.map(({ name }) => [name, mediansOf(rounds, name)]));
   const why = failed.size > 0 ? 'a contestant failed' : all.map((each) => lacks(bench, each)).find(Boolean);
-  show(bench, measured, medians, rounds, columns);
-  if (medians.limit !== undefined) warnOfNoise(bench, rounds);
+  show(bench, measured, medians, rounds, columns, rates);
+  const [{ key }] = rates;
+  if (medians.limit !== undefined) warnOfNoise(bench, rounds, key);
   return {
     results: { rounds, medians, failed: Object.fromEntries(failed) },
-    targets: targets.map((target) => judge(target, rounds, medians, why)),
+    targets: targets.map((target) => judge(target, rounds, medians, why, key)),
   };
 }
 
@@ -58,30 +63,29 @@ function mediansOf(rounds, name) {
 }
 
 /** Within each round first: the rates drift between rounds, their ratios hardly. */
-function ratiosOf(rounds, of, others) {
-  return spread(
-    rounds.map((results) => results[of].perSecond / Math.max(...others.map((name) => results[name].perSecond))),
-  );
+function ratiosOf(rounds, of, others, key) {
+  return spread(rounds.map((results) => results[of][key] / Math.max(...others.map((name) => results[name][key]))));
 }
 
 /** The best of several is only known when all of them were measured. */
-function judge({ of, to, atLeast, label }, rounds, medians, why) {
+function judge({ of, to, atLeast, label }, rounds, medians, why, key) {
   const others = [to].flat();
   if ([of, ...others].some((name) => medians[name] === undefined)) return { label, met: undefined, why };
-  const measured = ratiosOf(rounds, of, others);
+  const measured = ratiosOf(rounds, of, others, key);
   return { label, met: measured.median >= atLeast, measured: ratio(measured), spread: measured };
 }
 
-function show({ print }, measured, medians, rounds, columns) {
+function show({ print }, measured, medians, rounds, columns, rates) {
   if (measured.length === 0) return;
+  const [{ key }] = rates;
   const ratioTo = (name, other) =>
-    medians[other] === undefined || name === other ? '' : ratio(ratiosOf(rounds, name, [other]));
+    medians[other] === undefined || name === other ? '' : ratio(ratiosOf(rounds, name, [other], key));
   print(
     table(
-      ['', 'deliveries/s', 'CPU s per 1,000', 'memory', ...columns.map(({ head }) => head)],
+      ['', ...rates.map(({ head }) => head), 'CPU s per 1,000', 'memory', ...columns.map(({ head }) => head)],
       measured.map(({ name, title }) => [
         title,
-        count(medians[name].perSecond),
+        ...rates.map((rate) => count(medians[name][rate.key])),
         medians[name].cpuPerThousandS.toFixed(3),
         megabytes(medians[name].peakRssBytes),
         ...columns.map(({ to }) => ratioTo(name, to)),
@@ -92,15 +96,15 @@ function show({ print }, measured, medians, rounds, columns) {
     bars(
       measured.map(({ name, title }) => ({
         title,
-        value: medians[name].perSecond,
-        text: `${count(medians[name].perSecond)}/s`,
+        value: medians[name][key],
+        text: `${count(medians[name][key])}/s`,
       })),
     ),
   );
 }
 
-function warnOfNoise({ say }, rounds) {
-  const { min, max } = spread(rounds.map((results) => results.limit.perSecond));
+function warnOfNoise({ say }, rounds, key) {
+  const { min, max } = spread(rounds.map((results) => results.limit[key]));
   if (max / min <= CALM_FACTOR) return;
   say(`the machine was busy: the limit itself went from ${count(min)} to ${count(max)}/s.`);
   say('The CPU column holds all the same; for the ratios run it again on an idle machine.');
