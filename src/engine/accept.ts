@@ -131,18 +131,20 @@ export class Acceptor {
 
   #toMessage(publication: Publication, audience: Audience): Message {
     const { clock, ids } = this.#options;
-    return {
+    const { eventId, channels, tags, headers, contentType } = publication;
+    const message: { -readonly [K in keyof Message]: Message[K] } = {
       id: ids.next('msg'),
       applicationId: audience.applicationId,
       eventType: publication.eventType,
       payload: publication.payload,
       createdAt: clock.now(),
-      ...(publication.eventId === undefined ? {} : { eventId: publication.eventId }),
-      ...(publication.channels === undefined ? {} : { channels: publication.channels }),
-      ...(publication.tags === undefined ? {} : { tags: publication.tags }),
-      ...(publication.headers === undefined ? {} : { headers: publication.headers }),
-      ...(publication.contentType === undefined ? {} : { contentType: publication.contentType }),
     };
+    if (eventId !== undefined) message.eventId = eventId;
+    if (channels !== undefined) message.channels = channels;
+    if (tags !== undefined) message.tags = tags;
+    if (headers !== undefined) message.headers = headers;
+    if (contentType !== undefined) message.contentType = contentType;
+    return message;
   }
 
   #fanOut(message: Message, audience: Audience, remember?: Remembered): AcceptItem {

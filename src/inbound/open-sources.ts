@@ -30,10 +30,15 @@ export class OpenSources {
     this.#options = options;
   }
 
+  /** What was looked at a moment ago, without waiting. */
+  peek(idOrUid: string): OpenSource | undefined {
+    const known = this.#known.get(idOrUid);
+    return known !== undefined && known.lookAgainAt > this.#options.clock.now() ? known : undefined;
+  }
+
   async find(idOrUid: string): Promise<OpenSource | undefined> {
     const { store, clock, secretBox } = this.#options;
     const known = this.#known.get(idOrUid);
-    if (known !== undefined && known.lookAgainAt > clock.now()) return known;
     const stored = await store.get({ kind: 'source', idOrName: idOrUid });
     if (stored === undefined) {
       this.#known.delete(idOrUid);

@@ -42,7 +42,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   async function receive(name: string, request: InboundRequest): Promise<Answer> {
-    const open = await sources.find(name);
+    const open = sources.peek(name) ?? (await sources.find(name));
     if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
     const title = open.source.uid ?? open.source.id;
     if (request.method !== 'POST' && request.method !== 'GET')
@@ -53,7 +53,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
     if (encoding !== '' && encoding !== 'identity') return refuse('unsupported_media_type', title, encoding);
 
-    const verdict = await open.prepared.verify(request, { ...ports, now: clock.now() });
+    const asked = open.prepared.verify(request, { ...ports, now: clock.now() });
+    const verdict = 'kind' in asked ? asked : await asked;
     if (verdict.kind === 'answer') {
       logger.info({ source: title }, 'answered a challenge of the provider');
       return { status: verdict.status, headers: verdict.headers, body: verdict.body };

@@ -11,10 +11,12 @@ export interface InboundEvent {
 
 const LONGEST_ID = 256;
 const LONGEST_TYPE = 256;
+const ODD_IN_TYPE = /[^a-zA-Z0-9\-_.]/;
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 /** An event type as Posthorn can store and filter it: what is not a letter, digit, `-`, `_` or `.` becomes a dot. */
 export function eventTypeName(text: string): string {
-  return text.replace(/[^a-zA-Z0-9\-_.]+/g, '.');
+  return ODD_IN_TYPE.test(text) ? text.replace(/[^a-zA-Z0-9\-_.]+/g, '.') : text;
 }
 
 /** Takes what was found in a request, of whatever kind it is, and refuses what no provider sends. */
@@ -27,11 +29,10 @@ export function inboundEvent(found: { id?: unknown; type: unknown; createdAt?: n
     );
   }
   const id = found.id === undefined || found.id === null ? undefined : eventId(found.id);
-  return {
-    ...(id === undefined ? {} : { id }),
-    type,
-    ...(found.createdAt === undefined || !Number.isFinite(found.createdAt) ? {} : { createdAt: found.createdAt }),
-  };
+  const event: { id?: string; type: string; createdAt?: number } = { type };
+  if (id !== undefined) event.id = id;
+  if (found.createdAt !== undefined && Number.isFinite(found.createdAt)) event.createdAt = found.createdAt;
+  return event;
 }
 
 /** One id for a batch of events: the same events in the same order are the same delivery. */
@@ -41,7 +42,7 @@ export function batchId(ids: readonly string[]): string {
 
 function eventId(value: unknown): string {
   const id = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
-  if (typeof id !== 'string' || id.length > LONGEST_ID || !/^[\x21-\x7e]+$/.test(id)) {
+  if (typeof id !== 'string' || id.length > LONGEST_ID || !VISIBLE_ASCII.test(id)) {
     throw invalid(['body'], `has an event id that is not 1 to ${LONGEST_ID} visible ASCII characters`);
   }
   return id;
