@@ -19,6 +19,13 @@ describe('how much a lane may have leased', () => {
     expect(lane.room).toBe(4000);
   });
 
+  it('a whole number of them, whatever the pace: a store takes no other limit', () => {
+    const lane = new Lane('ep_1', 10, () => 4000);
+    run(lane, { from: 1_000_000, everyMs: 3, forMs: 1200 });
+    expect(lane.room).toBeGreaterThan(80);
+    expect(Number.isInteger(lane.room)).toBe(true);
+  });
+
   it('a slow one what its slots need', () => {
     const lane = new Lane('ep_1', 10, () => 4000);
     run(lane, { from: 1_000_000, everyMs: 100, forMs: 3000 });

@@ -102,7 +102,7 @@ export class Lane {
   }
 
   get #capacity(): number {
-    return Math.max(LEASED_PER_SLOT * this.#limit, this.#pace * this.#aheadMs());
+    return Math.max(LEASED_PER_SLOT * this.#limit, Math.floor(this.#pace * this.#aheadMs()));
   }
 
   get isIdle(): boolean {
