@@ -9,8 +9,10 @@ export {
   type Handler,
   type HandlerContext,
   type HandlerOptions,
+  nextRoute,
   PermanentError,
   RetryableError,
+  type SourceArguments,
   type SourceOptions,
 } from './inbound/index.ts';
 export type {
@@ -27,4 +29,4 @@ export type {
   Policy,
 } from './model/index.ts';
 export { createPosthorn, type Posthorn, type PosthornOptions } from './posthorn.ts';
-export type { DeadLetterReport, WebhookHealth } from './resources/index.ts';
+export { type DeadLetterReport, formatReport, type WebhookHealth } from './resources/index.ts';

@@ -37,6 +37,7 @@ import {
   LONGEST_DEDUPE_MS,
   type Receiver,
   SILENT,
+  type SourceArguments,
   type SourceOptions,
 } from './inbound/index.ts';
 import { createAddressGuard, createSender } from './outbound/index.ts';
@@ -73,7 +74,7 @@ export interface Posthorn extends Resources {
    * Declares a source: its webhooks are verified, stored and handled by the functions that are added with `on`. The type
    * parameter names its events: `source<EventsByType<Stripe.Event>>('stripe', { secret })`.
    */
-  source<Events extends object = EventMap>(name: string, options: SourceOptions): DeclaredSource<Events>;
+  source<Events extends object = EventMap>(...source: SourceArguments): DeclaredSource<Events>;
   /**
    * Tries at most `limit` due deliveries (100 without it), the longest due first, and resolves when they are recorded: for
    * those who run no worker (`role: 'api'`) and call this from a cron.
@@ -189,9 +190,10 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     processPendingRetries: (limit = 100) => engine.workDue(limit),
     webhookHealth: () => webhookHealth(store, clock, (error) => logger?.error({ error }, 'the store does not answer')),
     on: (listener) => engine.on(listener),
-    source: (name, sourceOptions) =>
+    source: (name, sourceOptions: SourceOptions) =>
       declareSource(name, sourceOptions, {
         sources: resources.sources,
+        deadLetters: resources.deadLetters,
         handlers,
         receiver,
         clock,

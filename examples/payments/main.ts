@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { formatReport } from 'posthorn';
 import { openLedger } from './ledger.ts';
 import { createPayments } from './payments.ts';
-import { reportText } from './report-text.ts';
 
 const { STRIPE_WEBHOOK_SECRET, PAYPAL_WEBHOOK_ID, FULFILMENT_URL, ON_CALL_URL } = process.env;
 const { DATA_DIR = '.', PORT = '3000' } = process.env;
@@ -32,7 +32,7 @@ const server = createServer((request, response) => {
   if (receive !== undefined) return receive(request, response);
   if (request.url !== '/reports/dead-letters') return response.writeHead(404).end();
   hooks.deadLetters.report().then(
-    (report) => response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(reportText(report)),
+    (report) => response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(formatReport(report)),
     () => response.writeHead(500).end(),
   );
 });

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { createPosthorn, isPosthornError, type Posthorn, type PosthornOptions } from 'posthorn';
+import { createPosthorn, type Posthorn, type PosthornOptions } from 'posthorn';
 import { stripeSubscriptions } from 'posthorn/policy';
 import { type Database, openDatabase } from './database.ts';
 import { handleSubscriptions, type StripeEvents } from './handlers.ts';
@@ -58,18 +58,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     }
     if (route === 'GET users') return [200, (await accountOf(database, id)) ?? null];
     if (route === 'GET dead-letters') return [200, (await hooks.deadLetters.list()).data];
-    if (route === 'POST dead-letters' && verb === 'retry') return [202, { retried: await retry(id) }];
+    if (route === 'POST dead-letters' && verb === 'retry') return [202, { retried: await stripe.retry(id) }];
     return [404, { error: 'There is no such path' }];
-  }
-
-  /** By Stripe's id of the event; how many there were. */
-  async function retry(eventId: string): Promise<number> {
-    try {
-      return await hooks.deadLetters.retryAll({ source: 'stripe', message: eventId });
-    } catch (error) {
-      if (isPosthornError(error, 'not_found')) return 0;
-      throw error;
-    }
   }
 
   function isOperator({ headers }: IncomingMessage): boolean {

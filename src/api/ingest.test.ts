@@ -46,6 +46,22 @@ const post = (payload: string | Uint8Array, headers: Record<string, string> = {}
   });
 const signedPost = (payload = event()) => post(payload, { 'stripe-signature': signature(payload) });
 
+describe("a source's messages", () => {
+  it.each([
+    ['text', Buffer.from('order=1&paid'), 'order=1&paid'],
+    ['nothing', Buffer.alloc(0), ''],
+    ['half a JSON object', Buffer.from('{"a":'), '{"a":'],
+    ['bytes that are no UTF-8', Buffer.from([0xff, 0x00, 0x31]), '\ufffd\u00001'],
+    ['a JSON string', Buffer.from('"text"'), 'text'],
+  ])('ALL-05 whose body is %s are listed, and each can be looked at', async (_, body, payload) => {
+    const { id } = await svix.ingest.source.create({ name: 'Any', uid: 'any', type: 'none', config: {} } as never);
+    expect((await post(body, { 'content-type': 'application/octet-stream' }, '/in/any')).status).toBe(202);
+    const { data } = await svix.message.list(id);
+    expect(data.map((message) => message.payload)).toEqual([payload]);
+    expect(await svix.message.get(id, data[0]?.id ?? '')).toEqual(data[0]);
+  });
+});
+
 describe("the official svix SDK's ingest client", () => {
   it('creates, gets, lists, updates and deletes a source, and never sees its secret again', async () => {
     const made = await source();

@@ -14,8 +14,10 @@ export {
   type EventMap,
   type EventsByType,
   type HandlerOptions,
+  type SourceArguments,
   type SourceOptions,
 } from './library/declared-source.ts';
+export { nextRoute } from './library/next-route.ts';
 export { receiveDirectly } from './library/receive-directly.ts';
 export { receivingRoute } from './library/receivers.ts';
 export { LONGEST_DEDUPE_MS } from './providers/index.ts';

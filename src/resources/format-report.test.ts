@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatReport, type ReportText } from './format-report.ts';
+import type { Delivery } from '../model/index.ts';
+import { formatReport, type ReportLine, type ReportText } from './format-report.ts';
 
 const AT = Date.parse('2026-01-08T09:30:00Z');
 const DAY_MS = 86_400_000;
@@ -55,5 +56,13 @@ describe('formatReport', () => {
     expect(formatReport(capped, 'text')).toContain('at least 12 in 1 group');
     expect(formatReport(capped, 'markdown')).toContain('| 12+ |');
     expect(formatReport({ ...report, groupCount: 3 }, 'text')).toContain('2 groups more, smaller than these');
+  });
+
+  it('PAY-09 takes what deadLetters.report() gives, as text without being told', () => {
+    const { error, exampleId, ...group } = report.groups[0] as ReportLine;
+    const example = { id: exampleId, lastError: error, reason: '500: not retried' } as Delivery;
+    const owner = { ...group.owner, id: 'src_1', kind: 'source' as const };
+    const reported = { ...group, owner, id: 'g', applicationId: 'src_1', example };
+    expect(formatReport({ ...report, groups: [reported] })).toBe(formatReport(report, 'text'));
   });
 });

@@ -1,4 +1,5 @@
 /** A report of dead letters in words: for a terminal or a mail, or as Markdown. */
+import type { DeadLetterReport, ReportedGroup } from './dead-letter-report.ts';
 
 export interface ReportLine {
   readonly owner: { readonly kind: string; readonly name: string };
@@ -22,11 +23,18 @@ export interface ReportText {
   readonly groups: readonly ReportLine[];
 }
 
-export function formatReport(report: ReportText, format: 'text' | 'markdown'): string {
-  const { groups, groupCount } = report;
+export function formatReport(report: DeadLetterReport | ReportText, format: 'text' | 'markdown' = 'text'): string {
+  const groups = report.groups.map(toLine);
+  const { groupCount } = report;
   const more = groupCount - groups.length;
   const rest = more > 0 ? `\n${groupsOf(more)} more, smaller than these, are not listed.\n` : '';
-  return `${format === 'text' ? asText(report) : asMarkdown(report)}${rest}`;
+  return `${format === 'text' ? asText({ ...report, groups }) : asMarkdown({ ...report, groups })}${rest}`;
+}
+
+function toLine(group: ReportedGroup | ReportLine): ReportLine {
+  if (!('example' in group)) return group;
+  const { id, lastError, reason } = group.example;
+  return { ...group, error: lastError ?? reason, exampleId: id };
 }
 
 function asText(report: ReportText): string {

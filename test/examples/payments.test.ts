@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Ledger, openLedger } from '../../examples/payments/ledger.ts';
 import { createPayments } from '../../examples/payments/payments.ts';
-import { reportText } from '../../examples/payments/report-text.ts';
 import { findProvider } from '../../src/inbound/providers/index.ts';
 import { type Authority, makeAuthority, type Signer } from '../../src/inbound/providers/testing/make-chain.ts';
+import { formatReport } from '../../src/index.ts';
 import { createManualClock, type ManualClock } from '../../src/testing/manual-clock.ts';
 import { type ScriptedReceiver, startReceiver } from '../../src/testing/scripted-receiver.ts';
 import { STRIPE_SECRET, signedRequest, stripeEvent } from './stripe-events.ts';
@@ -165,10 +165,12 @@ describe('payments', () => {
     await sendPaypal('PAYMENT.CAPTURE.COMPLETED');
     await attempts(3);
     await until(clock, async () => (await deadLetters()).length === 3);
-    const text = reportText(await payments.hooks.deadLetters.report());
-    expect(text).toMatch(/^Dead letters from \S+ to \S+: 3\n {5}2 × stripe payment_intent\.succeeded: .*400/);
+    const text = formatReport(await payments.hooks.deadLetters.report());
     expect(text).toMatch(
-      / {5}1 × paypal PAYMENT\.CAPTURE\.COMPLETED: .*403.*\n +first \S+, last \S+, for example dlv_/,
+      /^Dead letters, .*: 3 in 2 groups\n\n +2 {2}source stripe {2}payment_intent\.succeeded\n.*400/,
+    );
+    expect(text).toMatch(
+      / +1 {2}source paypal {2}PAYMENT\.CAPTURE\.COMPLETED\n.*403.*\n +first .*, last .*\n +example dlv_/,
     );
   });
 });

@@ -76,7 +76,9 @@ describe('as a program', { timeout: 120_000 }, () => {
     expect((await fetch(`${url}/webhooks/paypal`, { method: 'POST', body: '{}' })).status).toBe(401);
     await onCall.arrived(1);
     expect(curls).toHaveLength(1);
-    expect(await service.curl(curls[0] ?? '')).toMatch(/: 1\n {5}1 × stripe payment_intent\.succeeded: .*400/);
+    expect(await service.curl(curls[0] ?? '')).toMatch(
+      /: 1 in 1 group\n\n +1 {2}source stripe {2}payment_intent\.succeeded\n.*400/,
+    );
     expect(await service.stop()).toBe(0);
   });
 

@@ -4,10 +4,10 @@
  */
 import type { Clock } from '../../clock.ts';
 import { PosthornError } from '../../errors.ts';
-import type { PolicyInput, SourceInput } from '../../resources/index.ts';
+import type { DeadLetters, PolicyInput, SourceInput } from '../../resources/index.ts';
 import { refusal } from '../answers.ts';
 import type { Handler } from '../handlers/handler.ts';
-import { eventTypeName } from '../providers/index.ts';
+import { eventTypeName, type ProviderName, type SettingsOf } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
 import { Declaration, type DeclaringOptions } from './declaration.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
@@ -19,6 +19,20 @@ export interface SourceOptions extends Omit<SourceInput, 'name' | 'uid' | 'provi
   readonly secret?: string | readonly string[];
   readonly policy?: PolicyInput;
 }
+
+/**
+ * A source's name and options, whose settings must be those of its provider: the one that `provider` names, or the one that
+ * the source is named after.
+ */
+export type SourceArguments = {
+  [P in ProviderName]:
+    | [name: P, options: Typed<P> & { readonly provider?: P }]
+    | [name: string, options: Typed<P> & { readonly provider: P }];
+}[ProviderName];
+
+type Typed<P extends ProviderName> = Omit<SourceOptions, 'provider' | 'settings'> & {
+  readonly settings?: SettingsOf<P>;
+};
 
 export interface HandlerOptions {
   /** What it is known by when the process starts again; the event types without it. */
@@ -44,10 +58,13 @@ export interface DeclaredSource<Events extends object = EventMap> extends Receiv
   ready(): Promise<void>;
   /** For a handler that was renamed or given up: what still waits for it is cancelled, and it gets no more events. */
   removeHandler(name: string): Promise<void>;
+  /** Sends the dead letters of one event again, by the provider's id of it; how many there were. */
+  retry(eventId: string): Promise<number>;
 }
 
 export interface DeclaredSourceOptions extends DeclaringOptions {
   readonly receiver: Receiver;
+  readonly deadLetters: Pick<DeadLetters, 'retryAll'>;
   readonly clock: Clock;
   /** Whether the store can run handlers inside its own transaction. */
   readonly transactional: boolean;
@@ -92,6 +109,10 @@ export function declareSource<Events extends object>(
       if (declaration.has(handlerName)) throw stillDeclared(name, handlerName);
       await declaration.made();
       await sources.removeHandler(name, handlerName);
+    },
+    async retry(eventId) {
+      await declaration.made();
+      return options.deadLetters.retryAll({ source: name, message: eventId });
     },
     ...createReceivers(
       {

@@ -7,8 +7,10 @@ import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../store/sqlite/index.ts';
 import { createManualClock } from '../../testing/manual-clock.ts';
+import { PermanentError } from '../handlers/handler-errors.ts';
 import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
 import type { EventsByType } from './declared-source.ts';
+import { nextRoute } from './next-route.ts';
 
 const SECRET = 'whsec_test_secret_of_stripe';
 const stripe = new Stripe('sk_test_1');
@@ -193,9 +195,7 @@ describe('a source declared in code', () => {
 
   it("handlers are found by the provider's own spelling of a type: orders/create", async () => {
     const seen: string[] = [];
-    const source = rig
-      .source('none', {})
-      .on(['orders/create', 'a b'], (_, { eventType }) => void seen.push(eventType));
+    const source = rig.source('none', {}).on(['orders/create', 'a b'], (_, { eventType }) => void seen.push(eventType));
     for (const type of ['orders/create', 'a b']) await source.receive(post(JSON.stringify({ type }), {}));
     await rig.attempts(2);
     expect(seen.sort()).toEqual(['a.b', 'orders.create']);
@@ -204,7 +204,9 @@ describe('a source declared in code', () => {
   it('a policy that a handler no longer names is no longer its policy', async () => {
     const declare = (options: object) => rig.source('stripe', { secret: SECRET }).on('*', () => {}, options);
     const policies = async () =>
-      (await rig.store.list({ kind: 'endpoint', limit: 9, order: 'ascending' })).items.map(({ record }) => record.policy);
+      (await rig.store.list({ kind: 'endpoint', limit: 9, order: 'ascending' })).items.map(
+        ({ record }) => record.policy,
+      );
     await declare({ policy: 'quick' }).ready();
     expect(await policies()).toEqual(['quick']);
     await declare({}).ready();
@@ -237,6 +239,21 @@ describe('a source declared in code', () => {
     expect(rig.log).toContainEqual(
       expect.objectContaining({ level: 'warn', message: expect.stringMatching(/anyone who knows the URL/i) }),
     );
+  });
+
+  it("SUB-11 dead letters are sent again by the provider's id of the event, and an unknown id is none", async () => {
+    let works = false;
+    const source = rig.source('stripe', { secret: SECRET }).on('*', () => {
+      if (!works) throw new PermanentError('not yet');
+    });
+    await source.receive(post(event({ id: 'evt_dead' })));
+    await rig.attempts(1);
+    works = true;
+    expect(await source.retry('evt_none')).toBe(0);
+    expect(await source.retry('evt_dead')).toBe(1);
+    await rig.attempts(2);
+    expect((await rig.deliveries()).map(({ state }) => state)).toEqual(['delivered']);
+    expect(await source.retry('evt_dead')).toBe(0);
   });
 
   it('declaring it again writes nothing and keeps its ids; another setting counts from then on', async () => {
@@ -362,7 +379,9 @@ describe('receivers take the raw body', () => {
     await using small = await createInboundRig({ maxBodyBytes: 50 });
     const source = small.source('stripe', { secret: SECRET });
     const refusals = () =>
-      small.log.splice(0).flatMap(({ fields, message }) => (message.startsWith('webhook refused') ? [fields.reason] : []));
+      small.log
+        .splice(0)
+        .flatMap(({ fields, message }) => (message.startsWith('webhook refused') ? [fields.reason] : []));
     const server = fastify();
     await server.register(source.fastify('/webhooks'));
     closing.push(() => server.close());
@@ -384,7 +403,9 @@ describe('receivers take the raw body', () => {
 
   it('ALL-06 a fault of the program is told to the log, and not to strangers', async () => {
     const take = declare().node();
-    const url = await listen(createServer((request, response) => void request.resume().on('end', () => take(request, response))));
+    const url = await listen(
+      createServer((request, response) => void request.resume().on('end', () => take(request, response))),
+    );
     const answer = await send(url);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await answer.json()).toMatchObject({ code: 'unavailable', detail: expect.not.stringContaining('body') });
@@ -396,6 +417,19 @@ describe('receivers take the raw body', () => {
     const query = 'hub.mode=subscribe&hub.challenge=1&hub.verify_token=wrong';
     expect((await source.receive(new Request(`http://localhost/?${query}`))).status).toBe(405);
     expect(rig.log.at(-1)?.fields.reason).toContain('hub.verify_token matches no verifyToken');
+  });
+  it('Next.js, opened with the first request: building loads the route and opens nothing, a failed opening is tried again', async () => {
+    let openings = 0;
+    const { POST } = nextRoute(async () => {
+      openings += 1;
+      if (openings === 1) throw new Error('the database is not there yet');
+      return declare();
+    });
+    expect(openings).toBe(0);
+    await expect(POST(post(event()))).rejects.toThrow('not there yet');
+    expect((await POST(post(event()))).status).toBe(202);
+    expect((await POST(post(event()))).status).toBe(202);
+    expect(openings).toBe(2);
   });
 
   it('a Request whose body was read says what to do', async () => {

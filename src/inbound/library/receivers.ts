@@ -18,7 +18,7 @@ export interface Receivers {
   fastify(path: string): FastifyPluginAsync;
   /** For `app.all('/webhooks/stripe', source.hono())`. */
   hono(): (context: { readonly req: { readonly raw: Request } }) => Promise<Response>;
-  /** For a route handler: `export const { GET, POST } = source.next()`. */
+  /** For a route handler: `export const { GET, POST } = source.next()`; `nextRoute` opens the source when it is asked for. */
   next(): Readonly<Record<'GET' | 'POST', (request: Request) => Promise<Response>>>;
 }
 
@@ -95,7 +95,10 @@ export function receivingRoute(
       const source = name(request.params as Record<string, string>);
       const isLarge = (error as { code?: unknown }).code === 'FST_ERR_CTP_BODY_TOO_LARGE';
       const answer = refuse(receiver, source, isLarge ? 'too_large' : 'cut_off');
-      return reply.code(answer.status).headers({ ...answer.headers, connection: 'close' }).send(answer.body);
+      return reply
+        .code(answer.status)
+        .headers({ ...answer.headers, connection: 'close' })
+        .send(answer.body);
     },
     async handler(request, reply) {
       const { raw, params, body } = request;

@@ -1,7 +1,7 @@
 import { invalid } from '../../errors.ts';
 import { closest } from '../../policy/index.ts';
 import type { InboundEvent } from './inbound-event.ts';
-import type { InboundRequest, Provider, SampleOptions, SettingSpecs, Verify } from './provider.ts';
+import type { InboundRequest, Provider, SampleOptions, SettingSpec, SettingSpecs, Verify } from './provider.ts';
 import { one, parseSettings, type SettingValues } from './settings.ts';
 
 export interface Sample {
@@ -30,6 +30,23 @@ const TOLERANCE_SETTING: SettingSpecs = {
   toleranceSeconds: { doc: 'how far the signed timestamp may be from now, in seconds, if not the usual window' },
 };
 
+/** A provider whose names and settings the compiler knows, too. */
+export interface KnownProvider<Name extends string = string, Setting extends string = string> extends Provider {
+  readonly name: Name;
+  readonly aliases: readonly Name[];
+  readonly settings: Readonly<Record<Setting, SettingSpec>>;
+}
+
+type NameOf<D extends ProviderDefinition> =
+  | D['name']
+  | (D extends { aliases: readonly (infer Alias extends string)[] } ? Alias : never);
+type SettingOf<D extends ProviderDefinition> =
+  | (keyof D['settings'] & string)
+  | (D extends { toleranceMs: number } ? 'toleranceSeconds' : never);
+
+export function defineProvider<const D extends ProviderDefinition>(
+  definition: D,
+): KnownProvider<NameOf<D>, SettingOf<D>>;
 export function defineProvider(definition: ProviderDefinition): Provider {
   const { samples, eventOf, prepare, sign, ...facts } = definition;
   const settings = facts.toleranceMs === undefined ? facts.settings : { ...facts.settings, ...TOLERANCE_SETTING };

@@ -6,7 +6,7 @@ import { at, parseObject } from './json-body.ts';
 import type { InboundRequest, SettingSpecs } from './provider.ts';
 import { one, type SettingValues } from './settings.ts';
 
-export const FREE_FORM_SETTINGS: SettingSpecs = {
+export const FREE_FORM_SETTINGS = {
   eventTypeHeader: { doc: 'the header that holds the event type' },
   eventTypePath: {
     doc: 'where the JSON body holds the event type, names joined by dots: data.type (without either: type or event)',
@@ -15,7 +15,7 @@ export const FREE_FORM_SETTINGS: SettingSpecs = {
   eventIdPath: {
     doc: 'where the JSON body holds that id, names joined by dots (without either, the body tells repeats)',
   },
-};
+} as const satisfies SettingSpecs;
 
 /** For bodies that are no JSON, or say no type, when nobody said where to look. */
 const UNTYPED = 'webhook';

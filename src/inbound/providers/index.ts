@@ -20,4 +20,4 @@ export type {
   Verdict,
   VerifyPorts,
 } from './provider.ts';
-export { findProvider, LONGEST_DEDUPE_MS, PROVIDERS } from './registry.ts';
+export { findProvider, LONGEST_DEDUPE_MS, PROVIDERS, type ProviderName, type SettingsOf } from './registry.ts';

@@ -29,7 +29,7 @@ import { typeform } from './typeform.ts';
 import { zoom } from './zoom.ts';
 
 /** By name, the ones that verify nothing or little last. */
-export const PROVIDERS: readonly Provider[] = [
+const KNOWN = [
   adyen,
   awsSns,
   discord,
@@ -56,7 +56,32 @@ export const PROVIDERS: readonly Provider[] = [
   basic,
   apiKey,
   none,
-];
+] as const;
+
+export const PROVIDERS: readonly Provider[] = KNOWN;
+
+type Known = (typeof KNOWN)[number];
+/** What a provider may be called. */
+export type ProviderName = Known['name'];
+type AnySetting = keyof UnionToIntersection<Known['settings']>;
+type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
+  ? I
+  : never;
+type Named<Name extends ProviderName> = Known extends infer P
+  ? P extends { name: infer N }
+    ? Name extends N
+      ? P
+      : never
+    : never
+  : never;
+
+/** The settings of one provider, by any of its names; `secret` stands for the one secret that it has. */
+export type SettingsOf<Name extends ProviderName> =
+  Named<Name> extends { settings: infer Specs }
+    ? { readonly [S in keyof Specs | 'secret']?: string | readonly string[] } & {
+        readonly [S in Exclude<AnySetting, keyof Specs | 'secret'>]?: never;
+      }
+    : never;
 
 /** As long as the most patient of them retries. */
 export const LONGEST_DEDUPE_MS = Math.max(...PROVIDERS.map(({ dedupeForMs }) => dedupeForMs));

@@ -103,6 +103,7 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
     source: (name, sourceOptions) =>
       declareSource(name, sourceOptions, {
         sources: resources.sources,
+        deadLetters: resources.deadLetters,
         handlers,
         receiver,
         clock,

@@ -1,10 +1,8 @@
+import { nextRoute } from 'posthorn';
 import { openHooks } from '../../../../lib/hooks.ts';
 
 /** Not on the edge: Posthorn keeps events in a database and handles them in this process. */
 export const runtime = 'nodejs';
 export const dynamic = 'force-dynamic';
 
-export async function POST(request: Request): Promise<Response> {
-  const { stripe } = await openHooks();
-  return stripe.receive(request);
-}
+export const { POST } = nextRoute(async () => (await openHooks()).stripe);
