@@ -46,6 +46,6 @@ function atPath(body: Uint8Array, path: string): unknown {
   }
 }
 
-function sha256(bytes: Uint8Array): string {
+export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -3,9 +3,9 @@ import type { Clock } from '../clock.ts';
 import type { Engine, Logger, Published } from '../engine/index.ts';
 import { describeError, isPosthornError } from '../errors.ts';
 import type { SecretBox } from '../signing/index.ts';
-import type { Store } from '../store/index.ts';
+import type { Remembered, Store } from '../store/index.ts';
 import { accepted, type RefusalCode, refusal } from './answers.ts';
-import { eventKey } from './event-key.ts';
+import { eventKey, sha256 } from './event-key.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { type OpenSource, OpenSources } from './open-sources.ts';
 import type { Answer, InboundEvent, InboundRequest, VerifyPorts } from './providers/index.ts';
@@ -80,6 +80,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const contentType = request.headers['content-type'];
     const about = { source: title, provider: source.provider, eventId, eventType: event.type };
     logger.info(about, 'webhook received');
+    const once = event.onceToken === undefined ? undefined : onceOnly(open, event.onceToken, request.body);
     const published = await engine.publish({
       application: source.id,
       eventType: event.type,
@@ -88,12 +89,23 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       headers: keptHeaders(request.headers, secrets),
       ...(contentType === undefined ? {} : { contentType }),
       ...(source.onUnknownEvent === 'keep' ? {} : { onlyIfWanted: true }),
+      ...(once === undefined ? {} : { remember: () => once }),
     });
+    if (published.kind === 'duplicate' && published.by === 'key' && published.remembered.fingerprint !== once?.fingerprint) {
+      return refuse('verification_failed', title, 'what was signed has come before with another body', event);
+    }
     if (published.kind === 'unwanted' && source.onUnknownEvent === 'reject') {
       return refuse('unknown_event_type', title, 'no handler or endpoint is for it', { id: eventId, type: event.type });
     }
     log(about, published);
     return provider.accepted ?? answerTo(published);
+  }
+
+  /** What was signed and does not cover the event, bound to the body that it came with first. */
+  function onceOnly({ source, provider }: OpenSource, token: string, body: Uint8Array): Remembered {
+    const key = `once ${source.id} ${sha256(Buffer.from(token))}`;
+    const expiresAt = clock.now() + provider.dedupeForMs;
+    return { key, fingerprint: sha256(body), status: 200, body: '', expiresAt };
   }
 
   function log(about: object, published: Published): void {

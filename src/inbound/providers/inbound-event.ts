@@ -7,6 +7,8 @@ export interface InboundEvent {
   /** The provider's own name, as `eventTypeName` writes it. */
   readonly type: string;
   readonly createdAt?: number;
+  /** What the signature covers where it does not cover the event: it may come again with the same body, and no other. */
+  readonly onceToken?: string;
 }
 
 const LONGEST_ID = 256;
@@ -20,7 +22,12 @@ export function eventTypeName(text: string): string {
 }
 
 /** Takes what was found in a request, of whatever kind it is, and refuses what no provider sends. */
-export function inboundEvent(found: { id?: unknown; type: unknown; createdAt?: number | undefined }): InboundEvent {
+export function inboundEvent(found: {
+  id?: unknown;
+  type: unknown;
+  createdAt?: number | undefined;
+  onceToken?: string | undefined;
+}): InboundEvent {
   const type = typeof found.type === 'string' ? eventTypeName(found.type) : '';
   if (type === '' || type.length > LONGEST_TYPE) {
     throw invalid(
@@ -29,9 +36,10 @@ export function inboundEvent(found: { id?: unknown; type: unknown; createdAt?: n
     );
   }
   const id = found.id === undefined || found.id === null ? undefined : eventId(found.id);
-  const event: { id?: string; type: string; createdAt?: number } = { type };
+  const event: { id?: string; type: string; createdAt?: number; onceToken?: string } = { type };
   if (id !== undefined) event.id = id;
   if (found.createdAt !== undefined && Number.isFinite(found.createdAt)) event.createdAt = found.createdAt;
+  if (found.onceToken !== undefined) event.onceToken = found.onceToken;
   return event;
 }
 

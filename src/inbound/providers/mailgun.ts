@@ -11,7 +11,7 @@ import { refused, VERIFIED } from './verdict.ts';
 export const mailgun = defineProvider({
   name: 'mailgun',
   title: 'Mailgun',
-  doc: 'signature in the body: HMAC-SHA256 over its timestamp and token. Mailgun does not sign the event itself: use HTTPS only',
+  doc: 'signature in the body: HMAC-SHA256 over its timestamp and token. Mailgun does not sign the event itself: a token is taken with one body only, and use HTTPS',
   settings: {
     signingKey: {
       doc: 'the HTTP webhook signing key, under Sending > Webhooks',
@@ -49,12 +49,14 @@ export const mailgun = defineProvider({
     return { ...request, body: Buffer.from(JSON.stringify({ ...body, signature: { timestamp, token, signature } })) };
   },
   eventOf(request) {
-    const data = at(objectBody(request), 'event-data');
+    const body = objectBody(request);
+    const data = at(body, 'event-data');
     const time = at(data, 'timestamp');
     return inboundEvent({
       id: at(data, 'id'),
       type: at(data, 'event'),
       createdAt: typeof time === 'number' ? Math.round(time * 1000) : undefined,
+      onceToken: textAt(body, 'signature', 'token'),
     });
   },
   samples: {
