@@ -9,10 +9,15 @@ const FRESH_MS = 60 * 60 * 1000;
 /** A certificate that cannot be had is not asked for again with every request of a stranger. */
 const PAUSE_AFTER_FAILURE_MS = 5000;
 const MOST_KEPT = 100;
+/** Strangers name URLs before anything is verified: they must not make us a source of many requests to others. */
+const MOST_AT_ONCE = 8;
+const MOST_PER_MINUTE = 120;
+const MINUTE_MS = 60_000;
 
 interface Kept {
   readonly text: Promise<string>;
   until: number;
+  worth: 'unknown' | 'failed' | 'trusted';
 }
 
 /** How the certificates that PayPal and AWS sign with are had and whom they are believed. */
@@ -29,6 +34,34 @@ export function createVerifyPorts(
   { fetch, trustedRoots }: CertificateOptions = {},
 ): Omit<VerifyPorts, 'now'> {
   const certificates = new Map<string, Kept>();
+  const minute = { startedAt: 0, fetches: 0 };
+  let underWay = 0;
+
+  function mayFetch(): boolean {
+    const now = clock.now();
+    if (now - minute.startedAt >= MINUTE_MS) Object.assign(minute, { startedAt: now, fetches: 0 });
+    if (underWay >= MOST_AT_ONCE || minute.fetches >= MOST_PER_MINUTE) return false;
+    minute.fetches += 1;
+    return true;
+  }
+
+  async function counted(url: string): Promise<string> {
+    underWay += 1;
+    try {
+      return await (fetch ?? get)(url);
+    } finally {
+      underWay -= 1;
+    }
+  }
+
+  /** What failed goes first, then the oldest that verified nothing; one that did only where there is nothing else. */
+  function makeRoom(): void {
+    if (certificates.size < MOST_KEPT) return;
+    const all = [...certificates];
+    const oldest = (worth: Kept['worth']) => all.find(([, kept]) => kept.worth === worth);
+    const [url = ''] = oldest('failed') ?? oldest('unknown') ?? oldest('trusted') ?? [];
+    certificates.delete(url);
+  }
 
   async function get(url: string): Promise<string> {
     const outcome = await sender.send({
@@ -50,13 +83,21 @@ export function createVerifyPorts(
     fetchCertificate(url) {
       const known = certificates.get(url);
       if (known !== undefined && known.until > clock.now()) return known.text;
-      if (certificates.size >= MOST_KEPT) certificates.clear();
-      const kept: Kept = { text: (fetch ?? get)(url), until: clock.now() + FRESH_MS };
+      if (known?.worth !== 'trusted' && !mayFetch()) {
+        return Promise.reject(new Error('too many certificates were asked for in this minute'));
+      }
+      makeRoom();
+      const kept: Kept = { text: counted(url), until: clock.now() + FRESH_MS, worth: known?.worth === 'trusted' ? 'trusted' : 'unknown' };
       kept.text.catch(() => {
+        if (kept.worth === 'unknown') kept.worth = 'failed';
         kept.until = clock.now() + PAUSE_AFTER_FAILURE_MS;
       });
       certificates.set(url, kept);
       return kept.text;
+    },
+    trustCertificate(url) {
+      const kept = certificates.get(url);
+      if (kept !== undefined) kept.worth = 'trusted';
     },
     async confirmSubscription(url) {
       await get(url);

@@ -26,6 +26,7 @@ export function certificateKeys(check: (pem: string, ports: VerifyPorts) => Trus
     if (known?.pem === pem && ports.now >= known.chain.validFrom && ports.now <= known.chain.validUntil) return known;
     const chain = check(pem, ports);
     if (typeof chain === 'string') return { verdict: refused(chain) };
+    ports.trustCertificate?.(url);
     const [oldest] = kept.keys();
     if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
     kept.set(url, { pem, chain });

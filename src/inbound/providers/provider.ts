@@ -29,6 +29,8 @@ export interface VerifyPorts {
   readonly now: number;
   /** The PEM text at a URL whose host was checked. It guards the address, limits size and time, and caches. */
   fetchCertificate(url: string): Promise<string>;
+  /** The text at that URL was checked and believed: it is not to be forgotten for the sake of others. */
+  trustCertificate?(url: string): void;
   /** Calls the URL that makes an AWS SNS subscription real. Its host was checked and its message verified. */
   confirmSubscription(url: string): Promise<void>;
   /** PEM certificates of authorities, roots or not, that a chain may end in; Node's own list without it. */
