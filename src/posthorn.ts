@@ -60,6 +60,8 @@ export interface PosthornOptions extends Overrides {
   /** Called for every event that becomes a dead letter, once it is recorded: the place to wake somebody. */
   readonly onDeadLetter?: (notice: DeadLetterNotice) => unknown;
   readonly certificates?: CertificateOptions;
+  /** False: nothing is delivered or handled but by `processPendingRetries`, from a cron. On SQLite and PostgreSQL alike. */
+  readonly worker?: boolean;
   readonly clock?: Clock;
   readonly ids?: Ids;
 }
@@ -77,7 +79,7 @@ export interface Posthorn extends Resources {
   source<Events extends object = EventMap>(...source: SourceArguments): DeclaredSource<Events>;
   /**
    * Tries at most `limit` due deliveries (100 without it), the longest due first, and resolves when they are recorded: for
-   * those who run no worker (`role: 'api'`) and call this from a cron.
+   * those who run no worker (`worker: false`, or the role `api`) and call this from a cron.
    */
   processPendingRetries(limit?: number): Promise<WorkedOff>;
   /** What GET /health/webhooks answers, for a program with a server of its own. Never rejects. */
@@ -99,7 +101,7 @@ export interface Posthorn extends Resources {
 
 export async function createPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
   const { logger, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
-  const { onDeadLetter: tellDeadLetter, certificates, ...overrides } = rest;
+  const { onDeadLetter: tellDeadLetter, certificates, worker = true, ...overrides } = rest;
   const config = loadConfig({ overrides });
   const secretBox = createSecretBox(config.secretKey);
   const guard = createAddressGuard({ allow: config.allowNetworks });
@@ -125,7 +127,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     defaultPolicy: config.defaultPolicy,
     preset,
     dispatch,
-    takesWork: config.role !== 'api',
+    takesWork: worker && config.role !== 'api',
     nodeName: `${hostname()}, process ${process.pid}`,
     maxInFlight: config.maxInFlight,
     maxInFlightPerEndpoint: config.endpointMaxInFlight,
