@@ -5,7 +5,7 @@
 import { type DeclaredSource, type EventsByType, type HandlerContext, PermanentError, RetryableError } from 'posthorn';
 import type Stripe from 'stripe';
 import type { Database } from './database.ts';
-import { idOf, readSubscription, subscriptionOf, time } from './read-event.ts';
+import { idOf, readEnded, readSubscription, subscriptionOf, time } from './read-event.ts';
 import {
   cancelSubscription,
   savePayment,
@@ -63,7 +63,7 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
       'customer.subscription.deleted',
       async (event, ctx) => {
         const user = await userOf(event, ctx);
-        const subscription = readSubscription(event.data.object, user.id);
+        const subscription = readEnded(event.data.object, user.id);
         await cancelSubscription(sqlOf(ctx), subscription, time(event.created));
         const tier = await settleTier(sqlOf(ctx), user.id);
         const about = { eventId: ctx.eventId, user: user.id, subscription: subscription.id, tier };

@@ -13,6 +13,17 @@ export function readSubscription(subscription: Stripe.Subscription, userId: stri
   if (tier === undefined) {
     throw new PermanentError(`the price ${item.price.id} (${item.price.lookup_key ?? 'no lookup key'}) is of no tier`);
   }
+  return read(subscription, userId, tier);
+}
+
+/** Whatever its price was: an end that is not understood would leave its user on a tier that nobody pays for. */
+export function readEnded(subscription: Stripe.Subscription, userId: string): Subscription {
+  const tier = TIERS[subscription.items?.data[0]?.price.lookup_key ?? ''] ?? 'free';
+  return read(subscription, userId, tier);
+}
+
+function read(subscription: Stripe.Subscription, userId: string, tier: Tier): Subscription {
+  const period = subscription.items?.data[0];
   return {
     id: subscription.id,
     user_id: userId,
@@ -20,8 +31,8 @@ export function readSubscription(subscription: Stripe.Subscription, userId: stri
     status: subscription.status,
     trial_start: timeOrNull(subscription.trial_start),
     trial_end: timeOrNull(subscription.trial_end),
-    current_period_start: time(item.current_period_start),
-    current_period_end: time(item.current_period_end),
+    current_period_start: time(period?.current_period_start ?? subscription.start_date),
+    current_period_end: time(period?.current_period_end ?? subscription.ended_at ?? subscription.start_date),
     canceled_at: timeOrNull(subscription.canceled_at),
   };
 }

@@ -13,7 +13,11 @@ interface Hooks {
 const kept = globalThis as typeof globalThis & { hooks?: Promise<Hooks> };
 
 export function openHooks(): Promise<Hooks> {
-  kept.hooks ??= open();
+  // A failure is not kept: the next request tries again.
+  kept.hooks ??= open().catch((error: unknown) => {
+    delete kept.hooks;
+    throw error;
+  });
   return kept.hooks;
 }
 
