@@ -48,6 +48,7 @@ const ERRORS: readonly (readonly [words: string, thrown: unknown])[] = [
   ],
   ['a network error (`ECONNREFUSED`, `ETIMEDOUT`, DNS, …)', coded('ECONNREFUSED')],
   ['a lost database or Redis connection', coded('57P01')],
+  ['a unique key that is taken', Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' })],
   ["another server's 429 or 5xx", answered(503)],
   ["another server's other 4xx", answered(403)],
   ['any other error', new Error('a bug')],
