@@ -42,7 +42,8 @@ export async function createPayments(options: PaymentsOptions) {
       const { id, amount_refunded, currency } = data.object;
       // Of all refunds of the charge so far: what was refunded now is what it grew by.
       const before = data.previous_attributes?.amount_refunded;
-      if (before === undefined) throw new PermanentError(`the event ${eventId} does not say what was refunded before it`);
+      if (before === undefined)
+        throw new PermanentError(`the event ${eventId} does not say what was refunded before it`);
       const amount = String(amount_refunded - before);
       return take({ source: 'stripe', eventId, kind: 'refund', reference: id, amount, currency }, signal);
     });

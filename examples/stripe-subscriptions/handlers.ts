@@ -49,16 +49,8 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
   }
 
   source
-    .on(
-      'customer.subscription.created',
-      async (event, ctx) => save(event, await userOf(event, ctx), ctx),
-      inOneCommit,
-    )
-    .on(
-      'customer.subscription.updated',
-      async (event, ctx) => save(event, await userOf(event, ctx), ctx),
-      inOneCommit,
-    )
+    .on('customer.subscription.created', async (event, ctx) => save(event, await userOf(event, ctx), ctx), inOneCommit)
+    .on('customer.subscription.updated', async (event, ctx) => save(event, await userOf(event, ctx), ctx), inOneCommit)
     .on(
       'customer.subscription.deleted',
       async (event, ctx) => {

@@ -61,7 +61,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
     if (verdict.kind === 'unavailable') return refuse('unavailable', title, verdict.reason);
     if (request.method === 'GET') {
-      const why = verdict.kind === 'refused' ? `a GET that is no challenge: ${verdict.reason}` : 'a GET without a challenge';
+      const why =
+        verdict.kind === 'refused' ? `a GET that is no challenge: ${verdict.reason}` : 'a GET without a challenge';
       return refuse('method_not_allowed', title, why);
     }
     if (verdict.kind === 'refused') return refuse('verification_failed', title, verdict.reason);
@@ -91,7 +92,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       ...(source.onUnknownEvent === 'keep' ? {} : { onlyIfWanted: true }),
       ...(once === undefined ? {} : { remember: () => once }),
     });
-    if (published.kind === 'duplicate' && published.by === 'key' && published.remembered.fingerprint !== once?.fingerprint) {
+    if (
+      published.kind === 'duplicate' &&
+      published.by === 'key' &&
+      published.remembered.fingerprint !== once?.fingerprint
+    ) {
       return refuse('verification_failed', title, 'what was signed has come before with another body', event);
     }
     if (published.kind === 'unwanted' && source.onUnknownEvent === 'reject') {

@@ -87,7 +87,11 @@ export function createVerifyPorts(
         return Promise.reject(new Error('too many certificates were asked for in this minute'));
       }
       makeRoom();
-      const kept: Kept = { text: counted(url), until: clock.now() + FRESH_MS, worth: known?.worth === 'trusted' ? 'trusted' : 'unknown' };
+      const kept: Kept = {
+        text: counted(url),
+        until: clock.now() + FRESH_MS,
+        worth: known?.worth === 'trusted' ? 'trusted' : 'unknown',
+      };
       kept.text.catch(() => {
         if (kept.worth === 'unknown') kept.worth = 'failed';
         kept.until = clock.now() + PAUSE_AFTER_FAILURE_MS;
