@@ -213,8 +213,11 @@ describe('a source declared in code', () => {
     expect(await policies()).toEqual([undefined]);
   });
 
-  it('a transaction is refused where the store has none, when it is declared', () => {
-    const source = rig.source('stripe', { secret: SECRET });
+  it('a transaction is refused where the store has none, when it is declared', async () => {
+    const store = await openSqliteStore({ path: ':memory:', thread: false });
+    closing.push(() => store.close());
+    await using embedded = await createInboundRig({ store });
+    const source = embedded.source('stripe', { secret: SECRET });
     expect(() => source.on('*', () => {}, { transaction: true })).toThrow(/needs a store on PostgreSQL/);
   });
 
@@ -336,7 +339,9 @@ describe('receivers take the raw body', () => {
   it('Express after express.json() says what to do', async () => {
     const app = express();
     app.use(express.json());
-    app.post('/webhooks', declare().node());
+    const source = declare();
+    await source.ready();
+    app.post('/webhooks', source.node());
     const told: string[] = [];
     app.use((error: Error, _: express.Request, response: express.Response, __: express.NextFunction) => {
       told.push(error.message);

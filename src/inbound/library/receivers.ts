@@ -95,7 +95,7 @@ export function receivingRoute(
       const source = name(request.params as Record<string, string>);
       const isLarge = (error as { code?: unknown }).code === 'FST_ERR_CTP_BODY_TOO_LARGE';
       const answer = refuse(receiver, source, isLarge ? 'too_large' : 'cut_off');
-      return reply
+      void reply
         .code(answer.status)
         .headers({ ...answer.headers, connection: 'close' })
         .send(answer.body);
