@@ -31,8 +31,8 @@ export type { Policies, PolicyChange, PolicyView, SimulateInput } from './polici
 export type { PolicyInput } from './policy-refs.ts';
 export { PROGRESS, type Progress, progressOf } from './progress.ts';
 export { createResources, type Resources } from './resources.ts';
-export { openSettings, secretSetting, secretsIn } from './source-settings.ts';
 export type { HandlerInput } from './source-handlers.ts';
+export { openSettings, secretSetting, secretsIn } from './source-settings.ts';
 export type { SourceInput, Sources, SourceView } from './sources.ts';
 export type { TokenInput, Tokens, TokenView } from './tokens.ts';
 export { type WebhookHealth, webhookHealth } from './webhook-health.ts';

@@ -38,6 +38,9 @@ export async function webhookHealth(
     return { status, webhooks: { pending_retries: retrying, dlq_items: dead, without_handler: untaken, timestamp } };
   } catch (error) {
     onTrouble(describeError(error));
-    return { status: 'unhealthy', webhooks: { pending_retries: null, dlq_items: null, without_handler: null, timestamp } };
+    return {
+      status: 'unhealthy',
+      webhooks: { pending_retries: null, dlq_items: null, without_handler: null, timestamp },
+    };
   }
 }

@@ -88,4 +88,3 @@ function parse(url: string): URL {
     );
   }
 }
-
