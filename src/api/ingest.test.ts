@@ -387,7 +387,12 @@ describe('GET /health/webhooks', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({
       status: 'healthy',
-      webhooks: { pending_retries: 1, dlq_items: 1, without_handler: 0, timestamp: expect.stringMatching(/^\d{4}-.*Z$/) },
+      webhooks: {
+        pending_retries: 1,
+        dlq_items: 1,
+        without_handler: 0,
+        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
     });
   });
 

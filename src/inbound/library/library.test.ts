@@ -198,7 +198,7 @@ describe('a source declared in code', () => {
     const source = rig.source('none', {}).on(['orders/create', 'a b'], (_, { eventType }) => void seen.push(eventType));
     for (const type of ['orders/create', 'a b']) await source.receive(post(JSON.stringify({ type }), {}));
     await rig.attempts(2);
-    expect(seen.sort()).toEqual(['a.b', 'orders.create']);
+    expect(new Set(seen)).toEqual(new Set(['a.b', 'orders.create']));
   });
 
   it('a policy that a handler no longer names is no longer its policy', async () => {
