@@ -1,17 +1,18 @@
 import type { Decision, EndpointHealth } from '../../model/index.ts';
-import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
+import { errorFingerprint, errorLine } from '../../policy/index.ts';
+import { HealthOfBatch, LAST_SUCCESS_RESOLUTION_MS } from '../health-of-batch.ts';
 import { type HealthRow, toHealth } from '../rows.ts';
 import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
-import { type HealthChange, writeHealth } from './set-status.ts';
+import { writeHealth } from './set-status.ts';
 
 // Only endpoints that this batch can change are locked: those with a failure in it ($2), and those that a success
 // would heal or whose last success is told too long ago ($3). The others stay free for every node at once.
 const LOCK_HEALTH = statement(
   'record_lock_health',
-  `SELECT id, parent_id, status, reason, failure_count, last_success_at, last_failure_at FROM endpoints
+  `SELECT id, status, reason, failure_count, last_success_at, last_failure_at FROM endpoints
   WHERE id = ANY($1::text[])
     AND (id = ANY($2::text[]) OR failure_count <> 0 OR last_success_at IS NULL OR last_success_at <= $3)
   ORDER BY id FOR NO KEY UPDATE`,
@@ -63,8 +64,6 @@ const WRITTEN = statement(
   'SELECT id FROM attempts WHERE (message_id, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))',
 );
 
-const LAST_SUCCESS_RESOLUTION_MS = 1000;
-
 /**
  * Two round trips. Finished deliveries move in the first, beside the reads. A retry waits for them: where it goes depends
  * on its endpoint's status, and that on the attempts before it. The lease on the delivery's own row is what counts here,
@@ -92,7 +91,8 @@ export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readon
     retries.length === 0 ? [] : lockLeased(tx, input.epoch, retries),
   ]);
   const moved = new Set([...finished, ...held.map(({ id }) => id)]);
-  const health = new HealthOfBatch(locked);
+  const read = new Map(locked.map((row) => [row.id, toHealth(row)]));
+  const health = new HealthOfBatch((endpointId) => read.get(endpointId));
   const waiting = items.flatMap((item) => {
     if (!moved.has(item.attempt.deliveryId)) return [];
     const state = waitingState(health.of(item.attempt.destinationId));
@@ -147,7 +147,7 @@ async function alreadyWritten(db: Db, lost: readonly RecordItem[]): Promise<Reco
   return lost.filter(({ attempt }) => ids.has(attempt.id));
 }
 
-type LockedHealth = HealthRow & { id: string; parent_id: string };
+type LockedHealth = HealthRow & { id: string };
 
 function lockHealth(tx: Tx, items: readonly RecordItem[]): Promise<LockedHealth[]> {
   const ids = new Set(items.map(({ attempt }) => attempt.destinationId));
@@ -226,50 +226,4 @@ function toParams(db: Db, input: RecordInput, rows: readonly MoveRow[]): SqlValu
 /** PostgreSQL has no NUL in a text; a receiver's answer may. One that did must not keep its batch from being recorded. */
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
-}
-
-/** Endpoint health over one batch: read once, changed in the attempts' order, written once where it changed. */
-class HealthOfBatch {
-  readonly #before: ReadonlyMap<string, { health: EndpointHealth; applicationId: string }>;
-  readonly #after = new Map<string, EndpointHealth>();
-
-  constructor(rows: readonly LockedHealth[]) {
-    this.#before = new Map(rows.map((row) => [row.id, { health: toHealth(row), applicationId: row.parent_id }]));
-  }
-
-  of(endpointId: string): EndpointHealth | undefined {
-    return this.#after.get(endpointId) ?? this.#before.get(endpointId)?.health;
-  }
-
-  apply(item: RecordItem): void {
-    const { attempt } = item;
-    const health = this.of(attempt.destinationId);
-    // An attempt that we broke off says nothing about the endpoint.
-    if (health === undefined || attempt.error === 'interrupted') return;
-    const after = healthAfter(health, {
-      kind: attempt.decision.kind === 'delivered' ? 'success' : 'failure',
-      at: endOf(item),
-      firstAttemptAt: item.firstAttemptAt,
-      decision: attempt.decision,
-    });
-    this.#after.set(attempt.destinationId, after);
-  }
-
-  changes(): { changes: HealthChange[]; endpoints: RecordOutput['endpoints'] } {
-    const changes: HealthChange[] = [];
-    const endpoints: RecordOutput['endpoints'][number][] = [];
-    for (const [id, health] of this.#after) {
-      const before = this.#before.get(id);
-      if (before === undefined) continue;
-      const { applicationId } = before;
-      const statusChanged = before.health.status !== health.status;
-      // A success on a healthy endpoint changes only lastSuccessAt: not worth a write a batch, nor a report.
-      const telling = statusChanged || before.health.failureCount !== health.failureCount;
-      const freshEnough = (health.lastSuccessAt ?? 0) - (before.health.lastSuccessAt ?? 0) < LAST_SUCCESS_RESOLUTION_MS;
-      if (!telling && freshEnough) continue;
-      changes.push({ id, applicationId, before: before.health.status, health });
-      if (telling) endpoints.push({ id, applicationId, health, statusChanged });
-    }
-    return { changes, endpoints };
-  }
 }

@@ -1,4 +1,5 @@
-import type { EndpointHealth, EndpointStatus } from '../../model/index.ts';
+import type { EndpointHealth } from '../../model/index.ts';
+import type { HealthChange } from '../health-of-batch.ts';
 import { type HealthRow, toHealth } from '../rows.ts';
 import type { SetStatusInput } from '../store.ts';
 import { withStatus } from '../with-status.ts';
@@ -45,13 +46,6 @@ const REOPEN_LANES = statement(
     ORDER BY d.queued_at, d.id LIMIT 1)
   WHERE destination_id = ANY($1::text[])`,
 );
-
-export interface HealthChange {
-  readonly id: string;
-  readonly applicationId: string;
-  readonly before: EndpointStatus;
-  readonly health: EndpointHealth;
-}
 
 /**
  * Writes health; where it stops or resumes endpoints, also what follows for their lanes and the fan-out. The caller has

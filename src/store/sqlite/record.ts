@@ -1,7 +1,8 @@
-import type { Attempt, Decision, EndpointHealth } from '../../model/index.ts';
-import { errorFingerprint, errorLine, healthAfter } from '../../policy/index.ts';
+import type { Attempt, Decision } from '../../model/index.ts';
+import { errorFingerprint, errorLine } from '../../policy/index.ts';
+import { HealthOfBatch } from '../health-of-batch.ts';
 import { ATTEMPT_COLUMNS, attemptValues } from '../row-values.ts';
-import type { ChangedEndpoint, RecordInput, RecordItem, RecordOutput } from '../store.ts';
+import type { RecordInput, RecordOutput } from '../store.ts';
 import { storable } from './dialect.ts';
 import type { Db, SqlValue } from './driver.ts';
 import { DueLanes } from './lanes.ts';
@@ -18,7 +19,7 @@ const ATTEMPTS = `attempts (${ATTEMPT_COLUMNS})`;
 
 export function record(db: Db, input: RecordInput): RecordOutput {
   const lanes = new DueLanes();
-  const health = new HealthOfBatch(db);
+  const health = new HealthOfBatch((endpointId) => readHealth(db, endpointId));
   const attempts: SqlValue[][] = [];
   const results = input.items.map((item) => {
     const { attempt } = item;
@@ -46,13 +47,14 @@ export function record(db: Db, input: RecordInput): RecordOutput {
     if (moved === 0) return 'lease_lost' as const;
     attempts.push(attemptRow(attempt));
     if (state === 'pending' && next.dueAt !== null) lanes.note(attempt.destinationId, next.dueAt);
-    // An attempt that we broke off says nothing about the endpoint.
-    if (attempt.error !== 'interrupted') health.apply(item, endedAt);
+    health.apply(item);
     return 'recorded' as const;
   });
   db.insert(ATTEMPTS, attempts);
   lanes.write(db);
-  return { results, endpoints: health.write() };
+  const { changes, endpoints } = health.changes();
+  for (const change of changes) writeHealth(db, change.id, change.health, change.before);
+  return { results, endpoints };
 }
 
 function nextState(decision: Decision, endedAt: number) {
@@ -73,52 +75,3 @@ export function insertAttempt(db: Db, attempt: Attempt): void {
 function attemptRow(attempt: Attempt): SqlValue[] {
   return attemptValues(attempt).map(storable);
 }
-
-/** Endpoint health over one batch: read once, changed in the attempts' order, written once where it changed. */
-class HealthOfBatch {
-  readonly #db: Db;
-  readonly #before = new Map<string, EndpointHealth | undefined>();
-  readonly #after = new Map<string, { health: EndpointHealth; applicationId: string }>();
-
-  constructor(db: Db) {
-    this.#db = db;
-  }
-
-  apply(item: RecordItem, endedAt: number): void {
-    const { attempt } = item;
-    const health = this.of(attempt.destinationId);
-    if (health === undefined) return;
-    const { decision } = attempt;
-    const after = healthAfter(health, {
-      kind: decision.kind === 'delivered' ? 'success' : 'failure',
-      at: endedAt,
-      firstAttemptAt: item.firstAttemptAt,
-      decision,
-    });
-    this.#after.set(attempt.destinationId, { health: after, applicationId: attempt.applicationId });
-  }
-
-  write(): ChangedEndpoint[] {
-    const changed: ChangedEndpoint[] = [];
-    for (const [id, { health, applicationId }] of this.#after) {
-      const before = this.#before.get(id);
-      // A success on a healthy endpoint changes only lastSuccessAt: not worth a write a batch, nor a report.
-      const telling = before?.status !== health.status || before.failureCount !== health.failureCount;
-      const freshEnough = (health.lastSuccessAt ?? 0) - (before?.lastSuccessAt ?? 0) < LAST_SUCCESS_RESOLUTION_MS;
-      if (!telling && freshEnough) continue;
-      writeHealth(this.#db, id, health, before?.status);
-      const statusChanged = before?.status !== health.status;
-      if (telling) changed.push({ id, applicationId, health, statusChanged });
-    }
-    return changed;
-  }
-
-  of(endpointId: string): EndpointHealth | undefined {
-    const current = this.#after.get(endpointId)?.health;
-    if (current !== undefined) return current;
-    if (!this.#before.has(endpointId)) this.#before.set(endpointId, readHealth(this.#db, endpointId));
-    return this.#before.get(endpointId);
-  }
-}
-
-const LAST_SUCCESS_RESOLUTION_MS = 1000;
