@@ -43,23 +43,27 @@ export const STRIPE_SAMPLES: Samples = {
     status: 'complete',
     subscription: `sub_${token}`,
   })),
-  'charge.refunded': event('charge.refunded', ({ token, nowS }) => ({
-    id: `ch_${token}`,
-    object: 'charge',
-    amount: 2000,
-    amount_captured: 2000,
-    amount_refunded: 2000,
-    captured: true,
-    created: nowS,
-    currency: 'usd',
-    customer: `cus_${token}`,
-    livemode: false,
-    metadata: {},
-    paid: true,
-    payment_intent: `pi_${token}`,
-    refunded: true,
-    status: 'succeeded',
-  })),
+  'charge.refunded': event(
+    'charge.refunded',
+    ({ token, nowS }) => ({
+      id: `ch_${token}`,
+      object: 'charge',
+      amount: 2000,
+      amount_captured: 2000,
+      amount_refunded: 2000,
+      captured: true,
+      created: nowS,
+      currency: 'usd',
+      customer: `cus_${token}`,
+      livemode: false,
+      metadata: {},
+      paid: true,
+      payment_intent: `pi_${token}`,
+      refunded: true,
+      status: 'succeeded',
+    }),
+    { amount_refunded: 0, refunded: false },
+  ),
   'payment_intent.succeeded': event('payment_intent.succeeded', ({ token, nowS }) => ({
     id: `pi_${token}`,
     object: 'payment_intent',
@@ -76,7 +80,8 @@ export const STRIPE_SAMPLES: Samples = {
   })),
 };
 
-function event(type: string, make: Make): (options: SampleOptions) => Sample {
+/** `previous`: what the event's object had before it, as Stripe tells of what changes. */
+function event(type: string, make: Make, previous?: object): (options: SampleOptions) => Sample {
   return (options) => {
     const nowS = Math.floor(options.now / 1000);
     return {
@@ -85,7 +90,7 @@ function event(type: string, make: Make): (options: SampleOptions) => Sample {
         object: 'event',
         api_version: API_VERSION,
         created: nowS,
-        data: { object: make({ ...options, nowS }) },
+        data: { object: make({ ...options, nowS }), ...(previous && { previous_attributes: previous }) },
         livemode: false,
         pending_webhooks: 1,
         request: { id: `req_${options.token}`, idempotency_key: null },
