@@ -75,7 +75,7 @@ export const ReportOut = Type.Object({
 });
 export type ReportOut = Static<typeof ReportOut>;
 
-/** Everything that is dead without a field. A field of another name is refused: it would select too much. */
+/** At least one field, or all. A field of another name is refused: it would select too much. */
 export const DeadLetterSelection = Type.Object({
   ...Filter,
   eventTypes: Type.Optional(Type.Array(Type.String())),
@@ -84,6 +84,7 @@ export const DeadLetterSelection = Type.Object({
   diedBefore: Type.Optional(Type.String()),
   diedAfter: Type.Optional(Type.String()),
   ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000, description: 'These, and nothing by filter.' })),
+  all: Type.Optional(Type.Boolean({ description: 'True: all there are, in place of every other field.' })),
 });
 export type DeadLetterSelection = Static<typeof DeadLetterSelection>;
 

@@ -1,7 +1,7 @@
 /** Which dead letters, from the query or the body to the resources' words. */
 import { invalid } from '../errors.ts';
 import { closest } from '../policy/index.ts';
-import type { DeadLetterSelection } from '../resources/index.ts';
+import { checkMeant, type DeadLetterSelection } from '../resources/index.ts';
 import {
   type DeadLetterArchiveQuery,
   type DeadLetterSelection as SelectionIn,
@@ -41,7 +41,7 @@ export function readFilter(query: DeadLetterArchiveQuery): Omit<DeadLetterSelect
 const FIELDS = Object.keys(SelectionSchema.properties);
 const TIMES = ['before', 'after', 'diedBefore', 'diedAfter'] as const;
 
-/** A misspelt field must not pass as none: `{"endpont": …}` would take every dead letter there is. */
+/** A misspelt field, or none, must not pass: either would take every dead letter there is, or all of the token's application. */
 export function readSelection(selection: SelectionIn, loc: readonly string[]): DeadLetterSelection {
   for (const name of Object.keys(selection)) {
     if (FIELDS.includes(name)) continue;
@@ -54,5 +54,7 @@ export function readSelection(selection: SelectionIn, loc: readonly string[]): D
     const text = selection[name];
     return text === undefined ? [] : [[name, readTime(text, [...loc, name])]];
   });
-  return { ...rest, ...Object.fromEntries(times) };
+  const read = { ...rest, ...Object.fromEntries(times) };
+  checkMeant(read, loc);
+  return read;
 }

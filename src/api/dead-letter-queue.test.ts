@@ -120,14 +120,14 @@ describe('a dead letter', () => {
     expect(await dead(rig)).toHaveLength(2);
     const mixed = await rig.call('POST', 'dead-letter/retry', { ids, cause: 'rejected' });
     expect(mixed).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'cause'] }] } });
-    const alone = await rig.call('POST', 'dead-letter/retry', { iterator: one.id });
+    const alone = await rig.call('POST', 'dead-letter/retry', { all: true, iterator: one.id });
     expect(alone).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'iterator'] }] } });
   });
 
   it('whose endpoint is deleted is skipped by a retry, and said so', async () => {
     await using rig = await openWithGroups();
     await rig.call('DELETE', 'app/acme/endpoint/ep');
-    const answer = await rig.call('POST', 'dead-letter/retry', { limit: 10 });
+    const answer = await rig.call('POST', 'dead-letter/retry', { all: true, limit: 10 });
     expect(answer.body).toEqual({ count: 0, skipped: 4, done: true, iterator: null });
   });
 });

@@ -88,7 +88,7 @@ describe('dead letters', () => {
     const discarded = await rig.call('POST', `dead-letter/${one?.id}/discard`, { reason: 'a test order' });
     expect(discarded).toMatchObject({ status: 200, body: { state: 'cancelled' } });
     expect(discarded.body.reason).toContain('a test order');
-    const all = await rig.call('POST', 'dead-letter/discard', { filter: {}, reason: 'all are tests' });
+    const all = await rig.call('POST', 'dead-letter/discard', { filter: { all: true }, reason: 'all are tests' });
     expect(all).toMatchObject({ status: 200, body: { count: 2 } });
     expect(await deadIn(rig)).toEqual([]);
     expect((await rig.call('GET', 'delivery?state=cancelled')).body.data).toHaveLength(3);
@@ -103,7 +103,11 @@ describe('dead letters', () => {
       ['dead-letter/retry', { before: 'soon' }, ['body', 'before']],
       ['dead-letter/discard', { reason: 'x' }, ['body', 'filter']],
       ['dead-letter/discard', { filter: { aplication: 'a' }, reason: 'x' }, ['body', 'filter', 'aplication']],
-      ['dead-letter/discard', { filter: {}, reason: ' ' }, ['body', 'reason']],
+      ['dead-letter/retry', {}, ['body']],
+      ['dead-letter/retry', { all: true, application: 'acme' }, ['body', 'application']],
+      ['dead-letter/discard', { filter: {}, reason: 'x' }, ['body', 'filter']],
+      ['dead-letter/discard', { filter: { all: false }, reason: 'x' }, ['body', 'filter']],
+      ['dead-letter/discard', { filter: { all: true }, reason: ' ' }, ['body', 'reason']],
       [`dead-letter/${dead?.id}/discard`, {}, ['body', 'reason']],
     ] as const) {
       const answer = await rig.call('POST', path, body);
@@ -129,11 +133,11 @@ describe('dead letters', () => {
     expect((await rig.call('GET', 'dead-letter', undefined, as)).body.data).toEqual([]);
     expect((await rig.call('GET', `dead-letter/${dead?.id}`, undefined, as)).status).toBe(404);
     expect((await rig.call('POST', `dead-letter/${dead?.id}/retry`, undefined, as)).status).toBe(404);
-    expect((await rig.call('POST', 'dead-letter/retry', {}, as)).body).toMatchObject({ count: 0 });
+    expect((await rig.call('POST', 'dead-letter/retry', {}, as)).status).toBe(422);
+    expect((await rig.call('POST', 'dead-letter/retry', { all: true }, as)).body).toMatchObject({ count: 0 });
     expect((await rig.call('POST', 'dead-letter/retry', { application: 'acme' }, as)).status).toBe(404);
-    expect((await rig.call('POST', 'dead-letter/discard', { filter: {}, reason: 'x' }, as)).body).toMatchObject({
-      count: 0,
-    });
+    const all = await rig.call('POST', 'dead-letter/discard', { filter: { all: true }, reason: 'x' }, as);
+    expect(all.body).toMatchObject({ count: 0 });
     expect(await deadIn(rig)).toHaveLength(1);
   });
 });

@@ -55,7 +55,7 @@ describe('ALL-06 misspelt names', () => {
     expect(again).toMatchObject({ status: 200, body: { id: body.id } });
   });
 
-  it('all dead letters are retried only when an object says so', async () => {
+  it('all dead letters are retried only when it is said so', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of [undefined, '', 'null', '[]']) {
       const answer = await api.call('POST', 'dead-letter/retry', body, body === undefined ? {} : { headers });
@@ -64,6 +64,13 @@ describe('ALL-06 misspelt names', () => {
         body: { detail: [{ loc: ['body'], msg: expect.stringContaining('a JSON object') }] },
       });
     }
-    expect(await api.call('POST', 'dead-letter/retry', {})).toMatchObject({ status: 202, body: { count: 0 } });
+    for (const body of [{}, { limit: 10 }, { all: false }]) {
+      expect(await api.call('POST', 'dead-letter/retry', body)).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ['body'], msg: expect.stringContaining('"all": true') }] },
+      });
+    }
+    const all = await api.call('POST', 'dead-letter/retry', { all: true });
+    expect(all).toMatchObject({ status: 202, body: { count: 0 } });
   });
 });

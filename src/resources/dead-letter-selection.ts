@@ -6,12 +6,23 @@ import { objectArgument } from './argument.ts';
 import { parseGroupId } from './dead-letter-group.ts';
 import { type DeliverySelection, ownerId, readDeliveryQuery } from './delivery-query.ts';
 
-/** By filter, by group, or by id. */
+/** By filter, by group, by id, or all. */
 export interface DeadLetterSelection extends DeliverySelection {
   /** A group's id, in place of owner, event types and fingerprint. */
   readonly group?: string;
   /** These, and nothing by filter; with `application` or `source`, those of them that are its own. */
   readonly ids?: readonly string[];
+  /** All there are, of the application where a token has one. */
+  readonly all?: boolean;
+}
+
+/** Everything is only meant when it is said: what changes dead letters takes no selection that names nothing. */
+export function checkMeant(selection: DeadLetterSelection, loc: readonly string[]): void {
+  const { all, ...fields } = objectArgument(selection, 'selection');
+  const named = Object.entries(fields).find(([, value]) => value !== undefined)?.[0];
+  if (all && named !== undefined) throw invalid([...loc, named], 'cannot be given with all: name some, or all');
+  if (all || named !== undefined) return;
+  throw invalid(loc, 'names no dead letters: give a filter, a group, ids, or "all": true');
 }
 
 /** A part of a selection: `limit` of them from `iterator` on. */
@@ -63,7 +74,7 @@ export async function* walkAll(store: Store, selection: DeadLetterSelection, now
 }
 
 async function chosen(store: Store, selection: DeadLetterSelection): Promise<Walked> {
-  const { ids = [], application, source, ...others } = selection;
+  const { ids = [], application, source, all: _, ...others } = selection;
   const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
   if (other !== undefined) throw invalid(['body', other], 'cannot be given with ids, which say by themselves which');
   if (!Array.isArray(ids) || ids.length > LARGEST_PART || ids.some((id) => typeof id !== 'string')) {
@@ -82,7 +93,7 @@ async function chosen(store: Store, selection: DeadLetterSelection): Promise<Wal
 }
 
 export async function readSelection(store: Store, selection: DeadLetterSelection): Promise<DeliveryFilter> {
-  const { group, ids: _, ...query } = objectArgument(selection, 'selection');
+  const { group, ids: _, all: __, ...query } = objectArgument(selection, 'selection');
   const filter = await readDeliveryQuery(store, query);
   if (group === undefined) return filter;
   const { applicationId, eventType, fingerprint } = parseGroupId(group, ['group']);

@@ -89,7 +89,7 @@ describe('retrying dead letters by filter', () => {
     expect(wakes).toBeGreaterThanOrEqual(3);
     const page = await resources.deliveries.list({ states: ['dead'], limit: 250 });
     expect(page.data.every(({ attempts }) => attempts === 2)).toBe(true);
-    expect(await resources.deadLetters.discardAll({}, 'no more')).toBe(COUNT);
+    expect(await resources.deadLetters.discardAll({ all: true }, 'no more')).toBe(COUNT);
     expect((await store.counts({ most: 10_000 })).dead).toBe(0);
     await store.close();
   });

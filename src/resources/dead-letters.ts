@@ -6,6 +6,7 @@ import { createArchive, type DeadLetterArchive } from './dead-letter-archive.ts'
 import { type GroupQuery, type GroupView, listGroups } from './dead-letter-group.ts';
 import { type DeadLetterReport, makeReport, type ReportQuery } from './dead-letter-report.ts';
 import {
+  checkMeant,
   type DeadLetterSelection,
   type Part,
   readSelection,
@@ -78,6 +79,11 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
     return { ...detail, message };
   }
 
+  async function takeSome(selection: DeadLetterSelection, part: Part, take: Take): Promise<Taken> {
+    checkMeant(selection, ['selection']);
+    return takePart(await walk(store, selection, part), take);
+  }
+
   async function takePart({ items, iterator, done }: Walked, take: Take): Promise<Taken> {
     const count = items.length === 0 ? 0 : await take(items.map(({ id }) => id));
     return { count, skipped: items.length - count, iterator, done };
@@ -85,6 +91,7 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
 
   async function takeAll(selection: DeadLetterSelection, take: Take): Promise<number> {
     let count = 0;
+    checkMeant(selection, ['selection']);
     for await (const part of walkAll(store, selection, clock.now())) count += (await takePart(part, take)).count;
     return count;
   }
@@ -131,7 +138,7 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
       return afterwards(id, await redeliver([id]));
     },
     retryAll: (selection) => takeAll(selection, redeliver),
-    retryPart: async (selection, part) => takePart(await walk(store, selection, part), redeliver),
+    retryPart: (selection, part) => takeSome(selection, part, redeliver),
 
     async discard(id, reason, application) {
       const take = giveUp(reason);
@@ -139,10 +146,7 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
       return afterwards(id, await take([id]));
     },
     discardAll: async (selection, reason) => takeAll(selection, giveUp(reason)),
-    async discardPart(selection, part, reason) {
-      const take = giveUp(reason);
-      return takePart(await walk(store, selection, part), take);
-    },
+    discardPart: async (selection, part, reason) => takeSome(selection, part, giveUp(reason)),
   };
 }
 

@@ -13,7 +13,7 @@ export type { DeadLetterArchive, Restored } from './dead-letter-archive.ts';
 export { createDeadLetterCleaner } from './dead-letter-cleaner.ts';
 export type { GroupQuery, GroupView } from './dead-letter-group.ts';
 export type { DeadLetterReport, ReportedGroup, ReportQuery } from './dead-letter-report.ts';
-export type { DeadLetterSelection, Part } from './dead-letter-selection.ts';
+export { checkMeant, type DeadLetterSelection, type Part } from './dead-letter-selection.ts';
 export type { DeadLetter, DeadLetterDetail, DeadLetterQuery, DeadLetters, Taken } from './dead-letters.ts';
 export type { Deliveries, DeliveryDetail } from './deliveries.ts';
 export type { DeliveryQuery, DeliverySelection } from './delivery-query.ts';

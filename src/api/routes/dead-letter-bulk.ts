@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../errors.ts';
 import type { DeadLetterSelection, Part, Taken } from '../../resources/index.ts';
 import type { RouteGroup } from '../api.ts';
@@ -15,6 +16,14 @@ interface PartIn {
 
 /** What is done to many dead letters at once: all that match, or a part at a time. */
 export const deadLetterBulkRoutes: RouteGroup = (api, { resources: { deadLetters, applications } }) => {
+  /** Where the token is of one application, all are all of that. */
+  async function reach(request: FastifyRequest, selection: DeadLetterSelection): Promise<DeadLetterSelection> {
+    const { application } = await reachOf(request, applications, selection.application);
+    if (application === undefined) return selection;
+    const { all: _, ...fields } = selection;
+    return { ...fields, application };
+  }
+
   api.post(
     '/dead-letter/retry',
     {
@@ -22,7 +31,7 @@ export const deadLetterBulkRoutes: RouteGroup = (api, { resources: { deadLetters
       schema: {
         tags,
         operationId: 'v1.dead-letter.retry-all',
-        summary: 'Send all dead letters again that match; with {}, all',
+        summary: 'Send all dead letters again that match; with {"all": true}, all',
         description: 'With a limit, only so many: call again with the iterator until it is done.',
         body: RetryAllIn,
         response: { 202: TakenOut },
@@ -31,7 +40,7 @@ export const deadLetterBulkRoutes: RouteGroup = (api, { resources: { deadLetters
     async (request, reply) => {
       const { limit, iterator, ...fields } = request.body;
       const selection = readSelection(fields, ['body']);
-      const reached = { ...selection, ...(await reachOf(request, applications, selection.application)) };
+      const reached = await reach(request, selection);
       const part = readPart({ ...(limit !== undefined && { limit }), ...(iterator !== undefined && { iterator }) });
       return reply.code(202).send(await take(reached, part, deadLetters.retryPart, deadLetters.retryAll));
     },
@@ -44,7 +53,7 @@ export const deadLetterBulkRoutes: RouteGroup = (api, { resources: { deadLetters
       schema: {
         tags,
         operationId: 'v1.dead-letter.discard-all',
-        summary: 'Give all dead letters up that match the filter; with an empty one, all',
+        summary: 'Give all dead letters up that match the filter; with {"all": true}, all',
         description: 'With a limit, only so many: call again with the iterator until it is done.',
         body: DiscardAllIn,
         response: { 200: TakenOut },
@@ -53,7 +62,7 @@ export const deadLetterBulkRoutes: RouteGroup = (api, { resources: { deadLetters
     async (request) => {
       const { filter, reason, limit, iterator } = request.body;
       const selection = readSelection(filter, ['body', 'filter']);
-      const reached = { ...selection, ...(await reachOf(request, applications, selection.application)) };
+      const reached = await reach(request, selection);
       const part = readPart({ ...(limit !== undefined && { limit }), ...(iterator !== undefined && { iterator }) });
       return take(
         reached,

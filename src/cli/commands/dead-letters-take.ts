@@ -51,6 +51,7 @@ function selectionOf(ids: readonly string[], flags: TakeFlags, command: Command)
   const filter = toSelection(flags);
   const ways = [ids.length > 0, Object.keys(filter).length > 0, flags.all === true].filter(Boolean).length;
   if (ways !== 1) command.error('error: name dead letters by id, or by a filter such as --group, or give --all');
+  if (flags.all) return { all: true };
   return ids.length > 0 ? { ids } : filter;
 }
 

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await rig.call('POST', 'dead-letter/discard', { filter: {}, reason: 'the end of a test' });
+  await rig.call('POST', 'dead-letter/discard', { filter: { all: true }, reason: 'the end of a test' });
 });
 
 /** So many that died of one error, and one that died of another. */
