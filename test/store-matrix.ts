@@ -43,6 +43,7 @@ export const ON_POSTGRES: readonly string[] = [
   'src/engine/nodes.test.ts',
   'src/engine/work-due.test.ts',
   'src/inbound/handlers/handling.test.ts',
+  'src/inbound/mailgun.test.ts',
   'src/resources/argument.test.ts',
   'src/resources/dead-letter-cleaner.test.ts',
   'src/resources/dead-letters.test.ts',

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exerciseStore } from '../../src/store/conformance/index.ts';
 import type { Store } from '../../src/store/index.ts';
+import { openDb } from '../../src/store/sqlite/driver.ts';
 
 const BUILT = new URL('../../dist/store/sqlite/index.js', import.meta.url);
 if (!existsSync(BUILT)) throw new Error('dist/ is not built: run `npm run build` first, or `npm test`, which does.');
@@ -24,7 +25,8 @@ exerciseStore('a SQLite file, in a thread', {
   capabilities: { durable: true, soleProcess: true },
   async open() {
     const folder = await mkdtemp(join(tmpdir(), 'posthorn-thread-'));
-    const open = () => openSqliteStore({ path: join(folder, 'posthorn.db') });
+    const path = join(folder, 'posthorn.db');
+    const open = () => openSqliteStore({ path });
     const store = await open();
     let current = store;
     return {
@@ -33,6 +35,12 @@ exerciseStore('a SQLite file, in a thread', {
         await current.close();
         current = await open();
         return current;
+      },
+      async lanes() {
+        const db = await openDb(path);
+        const rows = db.all<{ id: string }>('SELECT destination_id AS id FROM lanes ORDER BY destination_id');
+        db.close();
+        return rows.map(({ id }) => id);
       },
       async close() {
         await current.close();

@@ -11,7 +11,7 @@ import { openServerPlace, type ServerPlace } from './server-place.ts';
 import { ADMIN_TOKEN, freePort, type ServerProcess, startServer } from './server-process.ts';
 
 /** A file's recovery is a start away, a server's a lease: the latter takes longer. */
-const KILLS = Number(process.env.POSTHORN_TEST_KILLS ?? (testStore() === 'sqlite' ? 30 : 5));
+const KILLS = Number(process.env.POSTHORN_TEST_KILLS ?? (testStore() === 'sqlite' ? 50 : 5));
 const SEED = Number(process.env.POSTHORN_TEST_SEED ?? Date.now() % 1_000_000);
 const PUBLISHERS = 12;
 const MOST_PER_LIFE = 200;

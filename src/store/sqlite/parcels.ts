@@ -16,19 +16,29 @@ import {
 export type Parcel = Request & { readonly isPacked?: true };
 export type ReplyParcel = Reply & { readonly isPacked?: true };
 
-/** With the buffers that change hands. */
-export function pack(requests: readonly Request[]): { parcels: Parcel[]; buffers: ArrayBuffer[] } {
+/** With the buffers that change hands, and answers to what cannot be packed: it spoils only itself. */
+export function pack(requests: readonly Request[]): { parcels: Parcel[]; buffers: ArrayBuffer[]; refused: Reply[] } {
+  const parcels: Parcel[] = [];
   const buffers: ArrayBuffer[] = [];
-  const parcels = requests.map(({ id, name, input }): Parcel => {
-    if (name === 'accept') {
-      const packed = packAccept(input as AcceptInput);
-      buffers.push(packed.payloads.buffer);
-      return { id, name, input: packed, isPacked: true };
+  const refused: Reply[] = [];
+  for (const request of requests) {
+    try {
+      parcels.push(packOne(request, buffers));
+    } catch (error) {
+      refused.push({ id: request.id, ok: false, error });
     }
-    if (name === 'record') return { id, name, input: packRecord(input as RecordInput), isPacked: true };
-    return { id, name, input };
-  });
-  return { parcels, buffers };
+  }
+  return { parcels, buffers, refused };
+}
+
+function packOne({ id, name, input }: Request, buffers: ArrayBuffer[]): Parcel {
+  if (name === 'accept') {
+    const packed = packAccept(input as AcceptInput);
+    buffers.push(packed.payloads.buffer);
+    return { id, name, input: packed, isPacked: true };
+  }
+  if (name === 'record') return { id, name, input: packRecord(input as RecordInput), isPacked: true };
+  return { id, name, input };
 }
 
 export function unpack({ id, name, input, isPacked }: Parcel): Request {

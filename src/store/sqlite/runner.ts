@@ -97,8 +97,9 @@ export async function runInThread(path: string): Promise<Runner> {
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   await opened(worker);
   const outbox = new Outbox((requests) => {
-    const { parcels, buffers } = pack(requests);
+    const { parcels, buffers, refused } = pack(requests);
     worker.postMessage(parcels, buffers);
+    outbox.settle(refused);
   });
   worker.on('message', (replies: readonly ReplyParcel[]) => outbox.settle(replies.map(revive)));
   worker.on('error', (cause) => outbox.fail(new PosthornError('store_unavailable', THREAD_FAILED, { cause })));
