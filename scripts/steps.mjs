@@ -21,8 +21,9 @@ export function fail(line, exitCode = 1) {
  * Runs a program of Node's in the repository and gives its exit code, 128 + n when signal n ended it. What this script
  * is told to stop with, the program is told too: nothing is left behind when npm is stopped.
  */
-export function runNode(script, args = [], options = {}) {
+export function runNode(script, args = [], { onStart = () => {}, ...options } = {}) {
   const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit', ...options });
+  if (child.pid !== undefined) onStart(child);
   const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => {
     const forward = () => child.kill(signal);
     process.on(signal, forward);
