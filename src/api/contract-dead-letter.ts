@@ -101,9 +101,13 @@ export const DiscardAllIn = Type.Object({ filter: DeadLetterSelection, reason: T
 export const TakenOut = Type.Object({
   count: Type.Integer(),
   skipped: Type.Integer({ description: 'Matched, but could not be taken: their endpoint is deleted.' }),
+  notDead: Type.Array(Type.Object({ id: Type.String(), reason: Type.String() }), {
+    description: 'Those of `ids` that are no dead letters, and what they are.',
+  }),
   iterator: Nullable(Type.String()),
   done: Type.Boolean(),
 });
+export type TakenOut = Static<typeof TakenOut>;
 export const PurgeIn = Type.Object({ ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) });
 export const CountOut = Type.Object({ count: Type.Integer() });
 export const RestoredOut = Type.Object({

@@ -75,7 +75,7 @@ describe('groups of dead letters', () => {
     expect(first).toMatchObject({ count: 1, skipped: 0, done: false });
     const { iterator } = first;
     const second = (await rig.call('POST', 'dead-letter/retry', { group, limit: 1, iterator })).body;
-    expect(second).toEqual({ count: 1, skipped: 0, done: true, iterator: null });
+    expect(second).toEqual({ count: 1, skipped: 0, notDead: [], done: true, iterator: null });
     await rig.attempts(10);
     expect(await dead(rig)).toHaveLength(2);
   });
@@ -128,7 +128,7 @@ describe('a dead letter', () => {
     await using rig = await openWithGroups();
     await rig.call('DELETE', 'app/acme/endpoint/ep');
     const answer = await rig.call('POST', 'dead-letter/retry', { all: true, limit: 10 });
-    expect(answer.body).toEqual({ count: 0, skipped: 4, done: true, iterator: null });
+    expect(answer.body).toEqual({ count: 0, skipped: 4, notDead: [], done: true, iterator: null });
   });
 });
 

@@ -87,6 +87,14 @@ interface Finding {
   readonly msg: string;
 }
 
+const REQUEST_PARTS = ['body', 'query', 'params', 'headers'];
+
+/** Which part of the request a field was in is the API's matter; some findings begin with the field itself. */
+function describeFinding({ loc: [first = '', ...rest], msg }: Finding): string {
+  const place = REQUEST_PARTS.includes(first) ? rest : [first, ...rest];
+  return `${place.join('.')} ${msg}`.trimStart();
+}
+
 /** The server's own words. */
 function toError(status: number, text: string): PosthornError {
   let answer: { code?: ErrorCode; detail?: string | readonly Finding[] } = {};
@@ -97,8 +105,7 @@ function toError(status: number, text: string): PosthornError {
   }
   const { code, detail } = answer;
   if (Array.isArray(detail)) {
-    const findings = (detail as readonly Finding[]).map(({ loc, msg }) => `${loc.slice(1).join('.')} ${msg}`);
-    return new PosthornError('validation', findings.join('; '));
+    return new PosthornError('validation', (detail as readonly Finding[]).map(describeFinding).join('; '));
   }
   if (typeof detail === 'string') return new PosthornError(code ?? 'not_ready', detail);
   return new PosthornError('not_ready', `The server answered ${status}: is it a Posthorn server?`);

@@ -89,13 +89,12 @@ export function conclude(
 ): RecordItem {
   const { delivery } = job;
   const now = options.clock.now();
-  const scheduleAttempts = delivery.scheduleAttempts + (counts(job, outcome) ? 1 : 0);
+  const uncounted = !counts(job, outcome);
+  const scheduleAttempts = delivery.scheduleAttempts + (uncounted ? 0 : 1);
   const firstAttemptAt = delivery.firstAttemptAt ?? startedAt;
-  const decision = decide(
-    { messageId: delivery.messageId, deliveryId: delivery.id, attempt: scheduleAttempts, firstAttemptAt, now, outcome },
-    target.policy,
-    options.ids.draw(),
-  );
+  const { messageId, id: deliveryId } = delivery;
+  const facts = { messageId, deliveryId, attempt: scheduleAttempts, uncounted, firstAttemptAt, now, outcome };
+  const decision = decide(facts, target.policy, options.ids.draw());
   const attempt: Attempt = {
     id: options.ids.next('atmpt'),
     deliveryId: delivery.id,

@@ -26,7 +26,8 @@ describe('checkAddress', () => {
   it('a refusal names the address, what it is and the setting that would let it through', () => {
     expect(guard.checkAddress('10.1.2.3')).toEqual({
       ok: false,
-      reason: '10.1.2.3 is in a private network; list its network in POSTHORN_ALLOW_NETWORKS to let it through',
+      reason:
+        '10.1.2.3 is in a private network; list its network in POSTHORN_ALLOW_NETWORKS (in code: allowNetworks) to let it through',
     });
   });
 

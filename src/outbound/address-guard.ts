@@ -63,7 +63,7 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
     if (flaw === undefined) return OK;
     return {
       ok: false,
-      reason: `${ip} is ${flaw}; list its network in POSTHORN_ALLOW_NETWORKS to let it through`,
+      reason: `${ip} is ${flaw}; list its network in POSTHORN_ALLOW_NETWORKS (in code: allowNetworks) to let it through`,
     };
   }
 
@@ -89,7 +89,7 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
       return {
         ok: false,
         problem: 'blocked_address',
-        reason: `${host} is a loopback name; list 127.0.0.0/8 in POSTHORN_ALLOW_NETWORKS to let it through`,
+        reason: `${host} is a loopback name; list 127.0.0.0/8 in POSTHORN_ALLOW_NETWORKS (in code: allowNetworks) to let it through`,
       };
     }
     if (isIP(host) !== 0) {

@@ -166,6 +166,23 @@ describe('giving up', () => {
 });
 
 describe('an interrupted attempt', () => {
+  it('that uses up none of the policy says so, and names no number of a retry', () => {
+    const facts = {
+      messageId: 'msg_1',
+      deliveryId: 'dlv_1',
+      attempt: 0,
+      firstAttemptAt: NOW,
+      now: NOW,
+      uncounted: true,
+    };
+    expect(decide({ ...facts, outcome: failure('interrupted') }, publicApi, 0)).toEqual({
+      kind: 'retry',
+      delayMs: 0,
+      source: 'interrupted',
+      reason: 'interrupted: sent again, not counted',
+    });
+  });
+
   it('is retried at once', () => {
     expect(decideAfter(failure('interrupted'), publicApi, 3)).toEqual({
       kind: 'retry',

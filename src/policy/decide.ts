@@ -12,6 +12,8 @@ export interface Facts {
   readonly deliveryId: string;
   /** The attempt that just finished, 1-based, within the current schedule. */
   readonly attempt: number;
+  /** The attempt that just finished uses up none of the policy's, so that `attempt` is the one before it. */
+  readonly uncounted?: boolean;
   /** When this schedule's first attempt started. */
   readonly firstAttemptAt: number;
   readonly now: number;
@@ -88,7 +90,8 @@ function exhausted(policy: Policy, reason: string): Dead {
 function nextAttempt(facts: Facts, policy: Policy, draw: number, prefix: string): Retry {
   // The attempt was cut short by us: the endpoint has done nothing that waiting would spare it.
   if (facts.outcome.kind === 'failure' && facts.outcome.error === 'interrupted') {
-    return { kind: 'retry', delayMs: 0, source: 'interrupted', reason: `${prefix} at once` };
+    const reason = facts.uncounted ? `${describeOutcome(facts.outcome)}: sent again, not counted` : `${prefix} at once`;
+    return { kind: 'retry', delayMs: 0, source: 'interrupted', reason };
   }
   const askedMs = askedDelay(facts, policy);
   if (askedMs === undefined) {

@@ -31,8 +31,16 @@ export interface Part {
   readonly iterator?: string;
 }
 
+/** One that was named and is no dead letter, and what it is instead. */
+export interface NotDead {
+  readonly id: string;
+  readonly reason: string;
+}
+
 export interface Walked {
   readonly items: readonly Delivery[];
+  /** Of those that were named by id. */
+  readonly notDead: readonly NotDead[];
   readonly iterator: string | null;
   readonly done: boolean;
 }
@@ -57,7 +65,7 @@ export async function walk(store: Store, selection: DeadLetterSelection, part: P
   });
   const last = page.items.at(-1)?.id;
   const done = page.done || last === undefined;
-  return { items: page.items, iterator: done ? null : last, done };
+  return { items: page.items, notDead: [], iterator: done ? null : last, done };
 }
 
 /**
@@ -84,12 +92,23 @@ async function chosen(store: Store, selection: DeadLetterSelection): Promise<Wal
     ...(application !== undefined && { application }),
     ...(source !== undefined && { source }),
   });
-  const found = await Promise.all([...new Set(ids)].map((id) => store.getDelivery({ id })));
-  const items = found.filter(
-    (delivery): delivery is Delivery =>
-      delivery?.state === 'dead' && (owner === undefined || delivery.applicationId === owner),
-  );
-  return { items, iterator: null, done: true };
+  const items: Delivery[] = [];
+  const notDead: NotDead[] = [];
+  const named = [...new Set(ids)];
+  const found = await Promise.all(named.map((id) => store.getDelivery({ id })));
+  for (const [index, id] of named.entries()) {
+    const delivery = found[index];
+    // What belongs to another owner is not there for whoever names this one.
+    const own = owner === undefined || delivery?.applicationId === owner ? delivery : undefined;
+    if (own?.state === 'dead') items.push(own);
+    else notDead.push({ id, reason: own === undefined ? 'there is no such delivery' : whyNotDead(own) });
+  }
+  return { items, notDead, iterator: null, done: true };
+}
+
+/** Completes "… is no dead letter: ". */
+export function whyNotDead({ state, reason }: Delivery): string {
+  return `it is ${state} (${reason})`;
 }
 
 export async function readSelection(store: Store, selection: DeadLetterSelection): Promise<DeliveryFilter> {

@@ -8,11 +8,13 @@ import { type DeadLetterReport, makeReport, type ReportQuery } from './dead-lett
 import {
   checkMeant,
   type DeadLetterSelection,
+  type NotDead,
   type Part,
   readSelection,
   type Walked,
   walk,
   walkAll,
+  whyNotDead,
 } from './dead-letter-selection.ts';
 import type { Deliveries, DeliveryDetail } from './deliveries.ts';
 import type { DeliveryQuery } from './delivery-query.ts';
@@ -35,6 +37,8 @@ export type DeadLetterQuery = DeliveryQuery & Pick<DeadLetterSelection, 'group'>
 export interface Taken {
   readonly count: number;
   readonly skipped: number;
+  /** Those that were named by id and are no dead letters: never were, or are not any more. */
+  readonly notDead: readonly NotDead[];
   /** Where the next part begins. */
   readonly iterator: string | null;
   readonly done: boolean;
@@ -84,9 +88,9 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
     return takePart(await walk(store, selection, part), take);
   }
 
-  async function takePart({ items, iterator, done }: Walked, take: Take): Promise<Taken> {
+  async function takePart({ items, notDead, iterator, done }: Walked, take: Take): Promise<Taken> {
     const count = items.length === 0 ? 0 : await take(items.map(({ id }) => id));
-    return { count, skipped: items.length - count, iterator, done };
+    return { count, skipped: items.length - count, notDead, iterator, done };
   }
 
   async function takeAll(selection: DeadLetterSelection, take: Take): Promise<number> {
@@ -150,10 +154,10 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
   };
 }
 
-function notDead({ id, state, reason }: Delivery): PosthornError {
+function notDead(delivery: Delivery): PosthornError {
   return new PosthornError(
     'not_found',
-    `${id} is not a dead letter: it is ${state} (${reason}); look it up as a delivery`,
+    `${delivery.id} is not a dead letter: ${whyNotDead(delivery)}; look it up as a delivery`,
   );
 }
 

@@ -4,7 +4,7 @@ import type { DeliveryFilter, Store } from '../store/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
 import { findApplication } from './lookup.ts';
 import { type TimeQuery, timeFilter } from './message-query.ts';
-import { missing } from './missing.ts';
+import { missing, missingSource } from './missing.ts';
 
 /** Which deliveries, in the caller's words: ids, or with `application` also the endpoint's uid and the event id. */
 export interface DeliverySelection extends Pick<TimeQuery, 'before' | 'after' | 'eventTypes'> {
@@ -50,7 +50,7 @@ export async function ownerId(
   if (application !== undefined) return (await findApplication(store, application)).id;
   if (source === undefined) return undefined;
   const stored = await store.get({ kind: 'source', idOrName: textArgument(source, 'source') });
-  if (stored === undefined) throw missing('source', source);
+  if (stored === undefined) throw missingSource(source);
   return stored.record.id;
 }
 

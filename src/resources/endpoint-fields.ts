@@ -46,6 +46,9 @@ export async function readEndpointFields(
   const { store } = context;
   const rate = aliased(input, 'rateLimit', 'throttleRate');
   const types = aliased(input, 'eventTypes', 'filterTypes');
+  // What is wrong is told under the name that the caller gave it.
+  const rateName = input.rateLimit === undefined ? 'throttleRate' : 'rateLimit';
+  const typesName = input.eventTypes === undefined ? 'filterTypes' : 'eventTypes';
   return {
     url: input.url === undefined ? base.url : checkEndpointUrl(context, input.url),
     description: text(input.description ?? base.description, ['body', 'description'], { min: 0, max: 4096 }),
@@ -54,10 +57,12 @@ export async function readEndpointFields(
     headers: over(input.headers, base.headers, (given) => checkHeaders(given, ['body', 'headers'])) ?? {},
     ...present({
       uid: over(input.uid, base.uid, (given) => checkUid(given, 'ep', ['body', 'uid'])),
-      rateLimit: over(rate, base.rateLimit, (given) => checkRate(given, ['body', 'rateLimit'])),
+      rateLimit: over(rate, base.rateLimit, (given) => checkRate(given, ['body', rateName])),
       maxInFlight: over(input.maxInFlight, base.maxInFlight, checkRoom),
       channels: over(input.channels, base.channels, (given) => checkNames(given, ['body', 'channels'], CHANNELS)),
-      eventTypes: await over(types, base.eventTypes, (given) => checkEventTypes(store, given, ownerId)),
+      eventTypes: await over(types, base.eventTypes, (given) =>
+        checkEventTypes(store, given, ownerId, ['body', typesName]),
+      ),
       policy: await over(input.policy, base.policy, (given) => checkPolicyRef(store, given, ['body', 'policy'])),
     }),
   };
@@ -74,8 +79,12 @@ function checkEndpointUrl({ guard }: Context, url: string): string {
   throw invalid(loc, `may not be sent to: ${verdict.reason}`);
 }
 
-async function checkEventTypes(store: Store, given: readonly string[], ownerId: string): Promise<readonly string[]> {
-  const loc = ['body', 'eventTypes'];
+async function checkEventTypes(
+  store: Store,
+  given: readonly string[],
+  ownerId: string,
+  loc: readonly string[],
+): Promise<readonly string[]> {
   const names = checkNames(given, loc, EVENT_TYPES);
   // What a provider sends is the provider's to name: nobody registers it here.
   if (ownerId.startsWith('src_')) return names;

@@ -5,7 +5,7 @@ import type { Stored } from '../store/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { over, present } from './fields.ts';
-import { missing, taken } from './missing.ts';
+import { missingSource, taken } from './missing.ts';
 import { checkMetadata, checkUid } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { checkPolicyRef, type PolicyInput } from './policy-refs.ts';
@@ -95,7 +95,7 @@ export function createSources(context: Context): Sources {
 
   async function require(idOrUid: string): Promise<Stored<'source'>> {
     const stored = await find(idOrUid);
-    if (stored === undefined) throw missing('source', idOrUid);
+    if (stored === undefined) throw missingSource(idOrUid);
     return stored;
   }
 

@@ -102,7 +102,11 @@ async function take(
   part: Part | undefined,
   some: (selection: DeadLetterSelection, part: Part) => Promise<Taken>,
   all: (selection: DeadLetterSelection) => Promise<number>,
-): Promise<Taken> {
-  if (part !== undefined) return some(selection, part);
-  return { count: await all(selection), skipped: 0, iterator: null, done: true };
+): Promise<TakenOut> {
+  // What is named by id is one part by itself, and each of them is accounted for.
+  if (part !== undefined || selection.ids !== undefined) {
+    const taken = await some(selection, part ?? {});
+    return { ...taken, notDead: [...taken.notDead] };
+  }
+  return { count: await all(selection), skipped: 0, notDead: [], iterator: null, done: true };
 }

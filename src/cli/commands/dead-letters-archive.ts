@@ -10,6 +10,12 @@ import type { Terminal } from '../terminal.ts';
 
 const LINES_AT_ONCE = 200;
 const CHARACTERS_AT_ONCE = 1_000_000;
+const WHY_NOT_OPEN: Readonly<Record<string, string>> = {
+  EEXIST: 'there is such a file already, and no archive is written over; name another',
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'this user may not',
+  EISDIR: 'it is a folder',
+};
 
 export function archiveCommand(terminal: Terminal): Command {
   return withFilter(new Command('archive'), terminal.clock)
@@ -109,5 +115,6 @@ async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string[]>
 }
 
 function cannotOpen(path: string, cause: unknown): never {
-  throw new PosthornError('validation', `Cannot open ${path}: ${describeError(cause)}`, { cause });
+  const why = WHY_NOT_OPEN[(cause as NodeJS.ErrnoException).code ?? ''] ?? describeError(cause);
+  throw new PosthornError('validation', `Cannot open ${path}: ${why}`, { cause });
 }

@@ -1,13 +1,21 @@
 /** dead-letters retry and discard: some by id, a group, or all that match, part by part with progress. */
 import { Command } from 'commander';
+import { PosthornError } from '../../errors.ts';
 import { type ApiClient, createApiClient } from '../api-client.ts';
 import { type FilterFlags, toQuery, toSelection, withFilter } from '../dead-letter-options.ts';
 import { progressBar } from '../progress-bar.ts';
 import type { Terminal } from '../terminal.ts';
+import { printable } from '../terminal-line.ts';
 import type { Group, Page, Taken } from '../wire-dead-letter.ts';
 
 interface TakeFlags extends FilterFlags {
   readonly all?: true;
+}
+
+interface Sum {
+  count: number;
+  skipped: number;
+  readonly notDead: Taken['notDead'][number][];
 }
 
 /** Small enough for a bar that moves, large enough that commits do not count. */
@@ -22,7 +30,7 @@ export function retryCommand(terminal: Terminal): Command {
       const taken = await takeAll(client, terminal, flags, ids, (part) =>
         client.post('dead-letter/retry', { ...selection, ...part }),
       );
-      tell(terminal, flags, taken, 'are being sent again');
+      tell(terminal, flags, taken, ['is being sent again', 'are being sent again']);
     });
 }
 
@@ -36,7 +44,7 @@ export function discardCommand(terminal: Terminal): Command {
       const taken = await takeAll(client, terminal, flags, ids, (part) =>
         client.post('dead-letter/discard', { filter, reason: flags.reason, ...part }),
       );
-      tell(terminal, flags, taken, 'are given up');
+      tell(terminal, flags, taken, ['is given up', 'are given up']);
     });
 }
 
@@ -61,15 +69,16 @@ async function takeAll(
   flags: TakeFlags,
   ids: readonly string[],
   take: (part: object) => Promise<Taken>,
-): Promise<{ count: number; skipped: number }> {
+): Promise<Sum> {
   const bar = progressBar(terminal, ids.length > 0 ? ids.length : await totalOf(client, flags));
-  const sum = { count: 0, skipped: 0 };
+  const sum: Sum = { count: 0, skipped: 0, notDead: [] };
   let iterator: string | null = null;
   do {
     const taken: Taken = await take({ limit: PART, ...(iterator !== null && { iterator }) });
     sum.count += taken.count;
     sum.skipped += taken.skipped;
-    bar.add(taken.count + taken.skipped);
+    sum.notDead.push(...taken.notDead);
+    bar.add(taken.count + taken.skipped + taken.notDead.length);
     iterator = taken.iterator;
   } while (iterator !== null);
   bar.end();
@@ -96,7 +105,15 @@ async function totalOf(client: ApiClient, flags: TakeFlags): Promise<number | un
   return total;
 }
 
-function tell({ out }: Terminal, flags: TakeFlags, taken: { count: number; skipped: number }, verb: string): void {
-  const skipped = taken.skipped === 0 ? '' : ` ${taken.skipped} could not be: their endpoint is deleted.`;
-  out(flags.json ? `${JSON.stringify(taken)}\n` : `${taken.count} ${verb}.${skipped}\n`);
+/** Who named one that is no dead letter hears so, and a script stops: nothing was done to it. */
+function tell({ out }: Terminal, flags: TakeFlags, sum: Sum, [one, many]: readonly [string, string]): void {
+  const { count, skipped, notDead } = sum;
+  if (flags.json) out(`${JSON.stringify(sum)}\n`);
+  else if (count + skipped > 0 || notDead.length === 0) {
+    const gone = skipped === 1 ? 'its endpoint is deleted' : 'their endpoint is deleted';
+    out(`${count} ${count === 1 ? one : many}.${skipped === 0 ? '' : ` ${skipped} could not be: ${gone}.`}\n`);
+  }
+  if (notDead.length === 0) return;
+  const named = notDead.map(({ id, reason }) => `${printable(id)} is no dead letter: ${printable(reason)}`);
+  throw new PosthornError('not_found', named.join('; '));
 }

@@ -85,6 +85,25 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect((await json('list')).data).toHaveLength(1);
   });
 
+  it('ALL-06 an id that is no dead letter is named with what it is, the others are taken, and the exit code is 1', async () => {
+    expect(await run('retry nope')).toMatchObject({
+      exitCode: 1,
+      out: '',
+      err: expect.stringContaining('nope is no dead letter: there is no such delivery'),
+    });
+    await letDie(1);
+    rig.receiver.answer(200);
+    const [{ id }, other] = (await json('list')).data;
+    expect(await run(`retry ${id}`)).toMatchObject({ exitCode: 0, out: '1 is being sent again.\n' });
+    tried += 1;
+    await rig.attempts(tried);
+    const mixed = await run(`discard ${other.id} ${id} --reason x`);
+    expect(mixed).toMatchObject({ exitCode: 1, out: '1 is given up.\n' });
+    expect(mixed.err).toContain(`${id} is no dead letter: it is delivered (HTTP 200: delivered)`);
+    expect(mixed.err).not.toContain(other.id);
+    expect((await run('retry --group x')).err).toContain('group must be the id of a group');
+  });
+
   it('takes everything only when that is said, and discards with a reason alone', async () => {
     await letDie(1);
     for (const line of ['retry', 'discard --reason x', 'retry --all --cause exhausted', 'retry dlv_1 --group a/b/c']) {
@@ -92,8 +111,8 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     }
     expect((await run('discard --all')).err).toContain('--reason');
     const { data } = await json('list');
-    expect(await json(`discard ${data[0].id} --reason "a test order"`)).toEqual({ count: 1, skipped: 0 });
-    expect((await run('discard --all --reason tests')).out).toBe('1 are given up.\n');
+    expect(await json(`discard ${data[0].id} --reason "a test order"`)).toEqual({ count: 1, skipped: 0, notDead: [] });
+    expect((await run('discard --all --reason tests')).out).toBe('1 is given up.\n');
   });
 
   it('SUB-13 archives to a file, removes what is safe there, and restores it, twice without harm', async () => {
@@ -105,7 +124,8 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect(await json(`restore ${file}`)).toEqual({ restored: 3, exists: 0, missing: 0, conflict: 0 });
     expect((await run(`restore ${file}`)).out).toBe('0 restored, 3 were there already.\n');
     expect((await json('list')).data).toHaveLength(3);
-    expect((await run(`archive --file ${file}`)).err).toContain('exist');
+    expect((await run(`archive --file ${file}`)).err).toContain('there is such a file already');
+    expect((await run(`restore ${file}.none`)).err).toContain('there is no such file');
     writeFileSync(join(folder, 'bad.jsonl'), 'nonsense\n');
     expect((await run(`restore ${join(folder, 'bad.jsonl')}`)).err).toContain('[0] is not valid JSON');
   });

@@ -85,14 +85,16 @@ function createCommand(terminal: Terminal): Command {
       const { policy, passThrough } = flags;
       const source =
         existing ??
-        (await client.post<ShownSource>(LIST, {
-          name: flags.name ?? uid,
-          uid,
-          type: provider,
-          config: readSettings(flags, terminal.env),
-          ...(policy !== undefined && { policy }),
-          ...(passThrough && { forwardAs: 'pass-through' }),
-        }));
+        (await client
+          .post<ShownSource>(LIST, {
+            name: flags.name ?? uid,
+            uid,
+            type: provider,
+            config: readSettings(flags, terminal.env),
+            ...(policy !== undefined && { policy }),
+            ...(passThrough && { forwardAs: 'pass-through' }),
+          })
+          .catch((error: unknown) => throwTaken(uid, error)));
       terminal.out(flags.json ? toJson(source) : describe(source));
     });
 }
@@ -159,6 +161,16 @@ function describe(source: ShownSource): string {
       ...(source.warning === null ? [] : [['warning', source.warning]]),
     ],
     '',
+  );
+}
+
+function throwTaken(uid: string, error: unknown): never {
+  if (!isPosthornError(error, 'conflict')) throw error;
+  throw new PosthornError(
+    'conflict',
+    `The source ${JSON.stringify(uid)} already exists. --if-missing keeps it as it is; ` +
+      `\`posthorn sources rotate-secret ${uid} --secret …\` gives it a new secret; --uid makes another one`,
+    { cause: error },
   );
 }
 

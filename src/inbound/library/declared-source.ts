@@ -3,7 +3,8 @@
  * that is no longer declared keeps its deliveries, for only a person can know that no process will have it again.
  */
 import type { Clock } from '../../clock.ts';
-import { PosthornError } from '../../errors.ts';
+import { invalid, PosthornError } from '../../errors.ts';
+import { closest } from '../../policy/index.ts';
 import type { DeadLetters, PolicyInput, SourceInput } from '../../resources/index.ts';
 import { refusal } from '../answers.ts';
 import type { Handler } from '../handlers/handler.ts';
@@ -75,6 +76,7 @@ export function declareSource<Events extends object>(
   { secret, provider = name, settings, ...rest }: SourceOptions,
   options: DeclaredSourceOptions,
 ): DeclaredSource<Events> {
+  refuseUnknownOptions(name, rest);
   const { sources, receiver, clock, logger } = options;
   const wanted = {
     ...rest,
@@ -132,6 +134,27 @@ export function declareSource<Events extends object>(
   };
   begin();
   return source;
+}
+
+/** `satisfies` keeps it whole: an option that is added to the type is missed here by the compiler. */
+const OPTIONS = Object.keys({
+  provider: true,
+  secret: true,
+  settings: true,
+  policy: true,
+  onUnknownEvent: true,
+  dedupe: true,
+  forwardAs: true,
+  metadata: true,
+} satisfies Record<keyof SourceOptions, true>);
+
+/** Callers in plain JavaScript have no compiler to tell them that `secert` is not the secret. */
+function refuseUnknownOptions(source: string, given: object): void {
+  const unknown = Object.keys(given).find((key) => !OPTIONS.includes(key));
+  if (unknown === undefined) return;
+  const near = closest(unknown, OPTIONS);
+  const hint = near === undefined ? `there are ${OPTIONS.join(', ')}` : `did you mean ${near}?`;
+  throw invalid([unknown], `is not an option of the source ${JSON.stringify(source)}; ${hint}`);
 }
 
 function nameTaken(source: string, handler: string): PosthornError {

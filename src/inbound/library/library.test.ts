@@ -165,6 +165,14 @@ describe('a source declared in code', () => {
     expect(() => source.on('invoice.paid', () => {})).toThrow(/give each a name/);
   });
 
+  it('ALL-06 a misspelt option or setting is named, with what was meant', async () => {
+    expect(() => rig.source('stripe', { secert: 'x' } as never)).toThrow(
+      'secert: is not an option of the source "stripe"; did you mean secret?',
+    );
+    const misspelt = rig.source('stripe', { settings: { secert: 'x' } } as never);
+    await expect(misspelt.ready()).rejects.toThrow(/^settings\.secert: .*did you mean secret\?$/);
+  });
+
   it('a wrong setting is told to whoever asks, and to the log; the sender hears that it cannot be taken now', async () => {
     const source = rig.source('stripe', { settings: { secrt: 'x' } });
     await expect(source.ready()).rejects.toThrow(/secrt/);

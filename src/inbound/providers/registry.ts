@@ -100,7 +100,11 @@ export function findProvider(name: string): Provider {
     `there is no provider of that name.${near ? ` Did you mean ${near}?` : ''} There are ${known}; generic-hmac takes most others`,
     {
       issues: [
-        { loc: ['provider'], msg: near ? `did you mean ${near}?` : `must be one of ${known}`, type: 'value_error' },
+        {
+          loc: ['provider'],
+          msg: near ? `${JSON.stringify(name)} is not known; did you mean ${near}?` : `must be one of ${known}`,
+          type: 'value_error',
+        },
       ],
     },
   );

@@ -13,7 +13,8 @@ const MOST_VALUES = 10;
 export function parseSettings(specs: SettingSpecs, given: ProviderSettings): SettingValues {
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(specs, name)) continue;
-    const near = closest(name, Object.keys(specs));
+    const alias = Object.values(specs).some(({ secret }) => secret) ? ['secret'] : [];
+    const near = closest(name, [...Object.keys(specs), ...alias]);
     const known = Object.keys(specs).join(', ') || 'none';
     throw invalid(
       ['settings', name],
