@@ -96,6 +96,7 @@ export interface Posthorn extends Resources {
     readonly store: Store;
     readonly clock: Clock;
     readonly receiver: Receiver;
+    readonly publicUrl?: string;
   };
 }
 
@@ -204,7 +205,13 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
         onHandler: () => engine.wake(),
       }),
     close,
-    served: { resources, store, clock, receiver },
+    served: {
+      resources,
+      store,
+      clock,
+      receiver,
+      ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
+    },
   };
 }
 

@@ -15,6 +15,8 @@ export interface Served {
   readonly clock: Clock;
   /** What takes webhooks in at /in/{source}; without it there is no such path. */
   readonly receiver?: Receiver;
+  /** Where the server is reached from outside, without a slash at the end. */
+  readonly publicUrl?: string;
 }
 
 export type Api = FastifyInstance<

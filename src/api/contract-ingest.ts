@@ -50,6 +50,7 @@ export const SourceOut = Type.Object({
   uid: Nullable(Type.String()),
   name: Type.String(),
   type: Type.String(),
+  provider: Type.String({ description: 'As `type`, but for `none`, which the Svix SDKs know as generic-webhook.' }),
   config: Config,
   metadata: Metadata,
   ingestUrl: Type.String({ description: 'Where the provider sends its webhooks.' }),

@@ -1,5 +1,6 @@
 /** The shapes of messages as they came in or went out: with their exact bytes, headers and what became of them. */
 import { type Static, Type } from 'typebox';
+import type { DeliveryState } from '../model/index.ts';
 import { Nullable, PageQuery, Time } from './contract.ts';
 import { DeliveryDetailOut, TimeQuery, Words } from './contract-delivery.ts';
 
@@ -22,6 +23,11 @@ export const LoggedOut = Type.Object({
   eventType: Type.String(),
   timestamp: Time,
   bytes: Type.Integer({ description: 'How long the body is.' }),
+  deliveryCounts: Type.Unsafe<Readonly<Partial<Record<DeliveryState, number>>>>({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: 'How many of its deliveries are in which state; {} when it was for nobody.',
+  }),
 });
 export type LoggedOut = Static<typeof LoggedOut>;
 

@@ -96,6 +96,18 @@ describe("the official svix SDK's ingest client", () => {
     await target.close();
   });
 
+  it('has the receiving URL that the public URL makes, where one is set', async () => {
+    await source();
+    const { resources, store, clock } = rig;
+    const publicUrl = 'https://hooks.example.com/posthorn';
+    const behind = createServer({ resources, store, clock, logger: false, publicUrl });
+    const { token } = await resources.tokens.create({ name: 'behind', scope: 'admin' });
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await behind.inject({ url: '/ingest/api/v1/source/stripe', headers });
+    expect(answer.json()).toMatchObject({ provider: 'stripe', ingestUrl: `${publicUrl}/in/stripe` });
+    await behind.close();
+  });
+
   it('takes what others call a generic webhook, and warns', async () => {
     await svix.ingest.source.create({ name: 'Any', uid: 'any', type: 'generic-webhook' });
     const view = await rig.resources.sources.get('any');

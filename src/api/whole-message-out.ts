@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Message } from '../model/index.ts';
-import type { LoggedMessage } from '../resources/index.ts';
+import { countByState, type ListedMessage, type LoggedMessage } from '../resources/index.ts';
 import type { LoggedDetailOut, LoggedOut, WholeMessageOut } from './contract-message-log.ts';
 import { deliveryDetailOut } from './delivery-out.ts';
 import { time } from './wire.ts';
@@ -21,7 +21,8 @@ export function wholeMessageOut(message: Message): WholeMessageOut {
   };
 }
 
-export function loggedOut({ id, applicationId, eventId, eventType, createdAt, payload }: Message): LoggedOut {
+export function loggedOut({ message, deliveryCounts }: ListedMessage): LoggedOut {
+  const { id, applicationId, eventId, eventType, createdAt, payload } = message;
   return {
     id,
     applicationId,
@@ -29,9 +30,12 @@ export function loggedOut({ id, applicationId, eventId, eventType, createdAt, pa
     eventType,
     timestamp: time(createdAt),
     bytes: payload.byteLength,
+    deliveryCounts,
   };
 }
 
 export function loggedDetailOut({ message, deliveries }: LoggedMessage): LoggedDetailOut {
-  return { ...loggedOut(message), ...wholeMessageOut(message), deliveries: deliveries.map(deliveryDetailOut) };
+  const deliveryCounts = countByState(deliveries.map(({ delivery }) => delivery));
+  const whole = { ...loggedOut({ message, deliveryCounts }), ...wholeMessageOut(message) };
+  return { ...whole, deliveries: deliveries.map(deliveryDetailOut) };
 }

@@ -1,14 +1,15 @@
 /** A dead letter in words: what it is, what was to be sent, and what came back each time. */
 import type { DeadLetterDetailOut } from '../api/index.ts';
 import { bodyLines, describeAttempt, printableRows as rows } from './describe-parts.ts';
+import { type Names, withId } from './names.ts';
 
 export type ShownDeadLetter = DeadLetterDetailOut;
 
-export function describeDeadLetter(shown: ShownDeadLetter): string {
-  const { message, attempts } = shown;
+export async function describeDeadLetter(shown: ShownDeadLetter, names: Names): Promise<string> {
+  const { message, attempts, applicationId, endpointId } = shown;
   const facts = [
-    ['owner', shown.applicationId],
-    ['endpoint', shown.endpointId],
+    ['owner', withId(await names.owner(applicationId), applicationId)],
+    ['endpoint', withId(await names.endpoint(applicationId, endpointId), endpointId)],
     ['event type', shown.eventType],
     ['message', message.eventId === null ? message.id : `${message.id} (${message.eventId})`],
     ['accepted', message.timestamp],

@@ -49,6 +49,7 @@ describe('loadConfig', () => {
       env: {
         POSTHORN_HOST: '::1',
         POSTHORN_PORT: '0',
+        POSTHORN_PUBLIC_URL: 'https://hooks.example.com/posthorn/',
         POSTHORN_STORE: 'sqlite::memory:',
         POSTHORN_ROLE: 'worker',
         POSTHORN_DISPATCH: 'bullmq',
@@ -77,6 +78,7 @@ describe('loadConfig', () => {
     expect(config).toEqual({
       host: '::1',
       port: 0,
+      publicUrl: 'https://hooks.example.com/posthorn',
       store: 'sqlite::memory:',
       role: 'worker',
       dispatch: 'bullmq',
@@ -133,6 +135,8 @@ describe('ALL-06 a wrong setting stops the start and says what is allowed', () =
     ['POSTHORN_PORT', '-1', 'from 0 to 65535'],
     ['POSTHORN_PORT', '80a', 'from 0 to 65535'],
     ['POSTHORN_PORT', '1e3', 'from 0 to 65535'],
+    ['POSTHORN_PUBLIC_URL', 'hooks.example.com', 'such as https://hooks.example.com'],
+    ['POSTHORN_PUBLIC_URL', 'https://hooks.example.com/?a=1', 'without a query'],
     ['POSTHORN_STORE', 'mysql://localhost/posthorn', 'this version knows sqlite: and postgres: only'],
     ['POSTHORN_STORE', 'posthorn.db', 'for example sqlite:posthorn.db'],
     ['POSTHORN_STORE', 'sqlite:', 'must name a file'],

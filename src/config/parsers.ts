@@ -34,6 +34,15 @@ export const hostName: Parser<string> = (text) =>
     ? { value: text }
     : { refused: 'must be a host name or an IP address alone, such as 127.0.0.1, 0.0.0.0 or ::1' };
 
+/** A URL that paths are put after: its own slash at the end goes, and a query or fragment has no place. */
+export const baseUrl: Parser<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isBase = url !== undefined && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === '';
+  return isBase
+    ? { value: url.href.replace(/\/+$/, '') }
+    : { refused: 'must be an http or https URL without a query, such as https://hooks.example.com' };
+};
+
 const SHORTEST_SECRET = 16;
 
 /** Something nobody guesses; `openssl rand` is on every machine that has a shell. */

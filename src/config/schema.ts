@@ -2,6 +2,7 @@
 import { PRESET_NAMES, type PresetName } from '../policy/index.ts';
 import { parseAge } from './age.ts';
 import {
+  baseUrl,
   bearerToken,
   hostName,
   networks,
@@ -24,6 +25,8 @@ export const ROLES = ['all', 'api', 'worker'] as const;
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
   /** A store URL; `parseStoreUrl` takes it apart. */
   readonly store: string;
   /** What this node does of it all. */
@@ -88,6 +91,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: 8420,
     doc: 'Port to listen on, 0 to 65535; 0 picks a free one.',
     parse: wholeNumber(0, 65_535),
+  },
+  publicUrl: {
+    env: 'POSTHORN_PUBLIC_URL',
+    fallback: undefined,
+    doc: 'Where this server is reached from outside, such as https://hooks.example.com: the receiving URLs of sources are shown with it.',
+    parse: baseUrl,
   },
   store: {
     env: 'POSTHORN_STORE',

@@ -22,7 +22,7 @@ export type { RotateInput } from './endpoint-secrets.ts';
 export type { Endpoints, EndpointView } from './endpoints.ts';
 export type { EventTypeChange, EventTypeInput, EventTypes } from './event-types.ts';
 export { formatReport, type ReportLine, type ReportText } from './format-report.ts';
-export type { LoggedMessage } from './message-log.ts';
+export { countByState, type ListedMessage, type LoggedMessage } from './message-log.ts';
 export type { MessageQuery } from './message-query.ts';
 export type { CheckedInput, Messages, PublishInput } from './messages.ts';
 export type { Listing, PageRequest } from './paging.ts';

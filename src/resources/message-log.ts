@@ -1,7 +1,7 @@
 /** What came in and went out, for a person to look at: messages of applications and sources alike, and as they come. */
 import { invalid } from '../errors.ts';
 import { floorId } from '../ids.ts';
-import type { Message } from '../model/index.ts';
+import type { Delivery, DeliveryState, Message } from '../model/index.ts';
 import { textArgument } from './argument.ts';
 import type { Context } from './context.ts';
 import { attemptsOf, type DeliveryDetail } from './deliveries.ts';
@@ -19,6 +19,13 @@ export interface LoggedMessage {
   readonly deliveries: readonly DeliveryDetail[];
 }
 
+export interface ListedMessage {
+  readonly message: Message;
+  /** How many of its deliveries are in which state; of the first 250, as they are listed. */
+  readonly deliveryCounts: DeliveryCounts;
+}
+type DeliveryCounts = Readonly<Partial<Record<DeliveryState, number>>>;
+
 export interface FollowInput {
   /** The `iterator` of the last answer. Without it nothing is read: the answer says where now is. */
   readonly after?: string;
@@ -34,7 +41,7 @@ export interface Followed {
 
 export interface MessageLog {
   /** Newest first. */
-  list(owner: Owner, query?: TimeQuery): Promise<Listing<Message>>;
+  list(owner: Owner, query?: TimeQuery): Promise<Listing<ListedMessage>>;
   /** By the message's id; with an owner also by the event id. */
   get(idOrEventId: string, owner?: Owner): Promise<LoggedMessage>;
   /**
@@ -50,6 +57,8 @@ const FOLLOW_LIMIT = 25;
 /** One answer holds no more than this of bodies, but for the first. */
 const FOLLOW_BYTES = 4 * 1024 * 1024;
 const DELIVERIES = 250;
+/** What is done first, what went wrong next. */
+const ORDER: readonly DeliveryState[] = ['delivered', 'dead', 'leased', 'pending', 'held', 'cancelled'];
 const PLACE = /^msg_[0-9A-Za-z]{10,27}$/;
 
 export function createMessageLog({ store, clock }: Context): MessageLog {
@@ -67,14 +76,22 @@ export function createMessageLog({ store, clock }: Context): MessageLog {
     throw missing('message', messageId, 'or it was for nobody: then name its source or application too');
   }
 
+  async function withCounts(message: Message): Promise<ListedMessage> {
+    return { message, deliveryCounts: countByState(await deliveriesOf(message)) };
+  }
+
+  async function deliveriesOf({ id }: Message): Promise<readonly Delivery[]> {
+    return (await store.listDeliveries({ messageId: id, limit: DELIVERIES, order: 'ascending' })).items;
+  }
+
   return {
     async list(owner, query = {}) {
       const applicationId = await requireOwner(owner);
       const page = await store.listMessages({ applicationId, ...timeFilter(query), ...timedPage(query, 'msg') });
       return listing(
-        page,
-        ({ id }) => id,
-        (message) => message,
+        { items: await Promise.all(page.items.map(withCounts)), done: page.done },
+        ({ message }) => message.id,
+        (item) => item,
       );
     },
 
@@ -82,8 +99,8 @@ export function createMessageLog({ store, clock }: Context): MessageLog {
       const name = textArgument(idOrEventId, 'message');
       const applicationId = (await ownerId(store, owner)) ?? (await ownerOf(name));
       const message = await findMessage(store, applicationId, name);
-      const { items } = await store.listDeliveries({ messageId: message.id, limit: DELIVERIES, order: 'ascending' });
-      const detail = async (delivery: (typeof items)[number]) => ({
+      const items = await deliveriesOf(message);
+      const detail = async (delivery: Delivery) => ({
         delivery,
         attempts: await attemptsOf(store, delivery),
       });
@@ -110,6 +127,12 @@ export function createMessageLog({ store, clock }: Context): MessageLog {
       return { data: data.length > known ? data : [], iterator };
     },
   };
+}
+
+/** Without the states that none is in. */
+export function countByState(deliveries: readonly Delivery[]): DeliveryCounts {
+  const states = ORDER.map((state) => [state, deliveries.filter((each) => each.state === state).length] as const);
+  return Object.fromEntries(states.filter(([, count]) => count > 0));
 }
 
 function withinBytes(messages: readonly Message[]): readonly Message[] {

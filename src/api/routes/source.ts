@@ -19,7 +19,11 @@ const PROVIDER_OF: Readonly<Record<string, string>> = {
   ),
 };
 
-export const sourceRoutes: RouteGroup = (api, { resources: { sources } }) => {
+export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUrl }) => {
+  // Without a public URL, the address that the caller used is the best guess at one that others can.
+  const sourceOut = ({ protocol, host }: FastifyRequest, source: SourceView) =>
+    toSourceOut(source, publicUrl ?? `${protocol}://${host}`);
+
   api.get(
     '/source',
     {
@@ -127,16 +131,17 @@ function inputOf({ type, config, ...rest }: SourceIn): SourceInput {
   };
 }
 
-function sourceOut({ protocol, host }: FastifyRequest, source: SourceView): SourceOut {
+function toSourceOut(source: SourceView, baseUrl: string): SourceOut {
   const { id, uid, name, provider, settings, metadata, policy, onUnknownEvent, dedupe, forwardAs } = source;
   return {
     id,
     uid: uid ?? null,
     name,
     type: provider === 'none' ? 'generic-webhook' : provider,
+    provider,
     config: settings,
     metadata,
-    ingestUrl: `${protocol}://${host}/in/${encodeURIComponent(uid ?? id)}`,
+    ingestUrl: `${baseUrl}/in/${encodeURIComponent(uid ?? id)}`,
     policy,
     onUnknownEvent,
     dedupe,

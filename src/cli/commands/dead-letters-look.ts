@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { createApiClient, type ServerAddress } from '../api-client.ts';
 import { type FilterFlags, toQuery, withFilter, withOwner, withServer } from '../dead-letter-options.ts';
 import { describeDeadLetter, type ShownDeadLetter } from '../describe-dead-letter.ts';
+import { createNames } from '../names.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { printable } from '../terminal-line.ts';
@@ -11,6 +12,7 @@ import type { Group, Page, Report } from '../wire-dead-letter.ts';
 interface Listed {
   readonly id: string;
   readonly applicationId: string;
+  readonly endpointId: string;
   readonly eventType: string;
   readonly deadCause: string;
   readonly deadAt: string;
@@ -25,14 +27,18 @@ export function listCommand(terminal: Terminal): Command {
     .option('--json', 'print JSON')
     .action(async (flags: FilterFlags & { limit: number; iterator?: string }) => {
       const query = { ...toQuery(flags), limit: String(flags.limit), iterator: flags.iterator };
-      const page = await createApiClient(flags, terminal.env).get<Page<Listed>>('dead-letter', query);
+      const client = createApiClient(flags, terminal.env);
+      const page = await client.get<Page<Listed>>('dead-letter', query);
       if (flags.json) return terminal.out(toJson(page));
       if (page.data.length === 0) return terminal.out('There are no dead letters here.\n');
-      const rows = page.data.map((each) => [
-        ...[each.id, minute(each.deadAt), each.applicationId, each.eventType, each.deadCause],
-        each.lastError ?? '',
+      const names = createNames(client);
+      const rows = page.data.map(async (each) => [
+        ...[each.id, minute(each.deadAt), await names.owner(each.applicationId)],
+        await names.endpoint(each.applicationId, each.endpointId),
+        ...[each.eventType, each.deadCause, each.lastError ?? ''],
       ]);
-      terminal.out(table(printableRows([['id', 'died', 'owner', 'event type', 'cause', 'error'], ...rows]), ''));
+      const head = ['id', 'died', 'owner', 'endpoint', 'event type', 'cause', 'error'];
+      terminal.out(table(printableRows([head, ...(await Promise.all(rows))]), ''));
       if (!page.done) terminal.out(`\nThere are more: --iterator ${page.iterator}\n`);
     });
 }
@@ -54,11 +60,14 @@ export function groupsCommand(terminal: Terminal): Command {
       groups.sort((a, b) => b.count - a.count);
       if (flags.json) return terminal.out(toJson({ data: groups }));
       if (groups.length === 0) return terminal.out('There are no dead letters here.\n');
-      const rows = groups.map((each) => [
+      const names = createNames(client);
+      const rows = groups.map(async (each) => [
         `${each.count}${each.countIsCapped ? '+' : ''}`,
-        ...[minute(each.firstAt), minute(each.lastAt), each.id, each.exampleId, each.error],
+        ...[minute(each.firstAt), minute(each.lastAt), await names.owner(each.applicationId)],
+        ...[each.id, each.exampleId, each.error],
       ]);
-      terminal.out(table(printableRows([['count', 'first', 'last', 'group', 'example', 'error'], ...rows]), ''));
+      const head = ['count', 'first', 'last', 'owner', 'group', 'example', 'error'];
+      terminal.out(table(printableRows([head, ...(await Promise.all(rows))]), ''));
     });
 }
 
@@ -69,8 +78,9 @@ export function showCommand(terminal: Terminal): Command {
     .option('--json', 'print JSON')
     .action(async (id: string, flags: ServerAddress & { json?: true }) => {
       const path = `dead-letter/${encodeURIComponent(id)}`;
-      const shown = await createApiClient(flags, terminal.env).get<ShownDeadLetter>(path);
-      terminal.out(flags.json ? toJson(shown) : describeDeadLetter(shown));
+      const client = createApiClient(flags, terminal.env);
+      const shown = await client.get<ShownDeadLetter>(path);
+      terminal.out(flags.json ? toJson(shown) : await describeDeadLetter(shown, createNames(client)));
     });
 }
 

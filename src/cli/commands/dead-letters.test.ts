@@ -57,7 +57,9 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     await letDie(2);
     const groups = await run('groups');
     expect(groups.err).toBe('');
-    expect(groups.out).toMatch(/^count +first +last +group +example +error\n2 .*HTTP 500: order 1 is broken\n1 /);
+    expect(groups.out).toMatch(
+      /^count +first +last +owner +group +example +error\n2 .* acme +app_.*HTTP 500: order 1 is broken\n1 /,
+    );
     expect((await run('report')).out).toMatch(/: 3 in 2 groups\n\n +2 {2}application acme {2}order.paid\n/);
     expect((await run('report --markdown --since 1d')).out).toContain('| 2 | application acme | order.paid |');
     expect(await json('report')).toMatchObject({ total: 3, groups: [{ count: 2 }, { count: 1 }] });
@@ -68,8 +70,12 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     await letDie(1);
     const list = await run('list --error "come BACK"');
     expect(list.out.trim().split('\n')).toHaveLength(2);
+    expect(list.out).toMatch(
+      /^id +died +owner +endpoint +event type .*\ndlv_\w+ .* acme +ep http:\/\/127\.0\.0\.1:\d+/,
+    );
     const { data } = await json('list --error come --limit 1');
     const shown = (await run(`show ${data[0].id}`)).out;
+    expect(shown).toMatch(/^ +owner +acme \(app_\w+\)\n +endpoint +ep http:\S+ \(ep_\w+\)$/m);
     for (const text of ['{"n":1}', 'HTTP 503', 'retry: ', 'dead: ', 'come back later']) expect(shown).toContain(text);
     expect((await run('list --error nothing-like-it')).out).toBe('There are no dead letters here.\n');
     expect((await run('show dlv_none')).err).toContain('There is no delivery "dlv_none"');

@@ -26,15 +26,21 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     expect(made.out).toMatch(
       /^source +stripe \(src_\w+\)\nprovider +stripe\nreceiving URL +http:\/\/127\.0\.0\.1:\d+\/in\/stripe\n/,
     );
+    expect(made.out).toContain('reachable from outside as https://<your host>/in/stripe; POSTHORN_PUBLIC_URL');
     const again = await rig.run(['sources', 'create', 'stripe', '--secret', SECRET, '--if-missing']);
     expect(again.out).toBe(made.out);
-    expect((await rig.run(['sources', 'create', 'stripe', '--secret', SECRET])).err).toContain('already exists');
+    expect((await rig.run(['sources', 'create', 'stripe', '--secret', SECRET])).err).toMatch(
+      /already exists\. --if-missing keeps it.* `posthorn sources rotate-secret stripe --secret …`/,
+    );
     expect((await rig.run('sources show stripe')).out).toBe(made.out);
     expect((await rig.run('sources list')).out).toMatch(/^source +provider +receiving URL\nstripe +stripe +http/);
     expect(JSON.stringify(await rig.json('sources list')) + made.out).not.toContain(SECRET);
-    expect((await rig.run('sources create strpe')).err).toContain('did you mean stripe?');
+    expect((await rig.run('sources create strpe')).err).toContain(
+      'provider "strpe" is not known; did you mean stripe?',
+    );
     expect((await rig.run('sources create github')).err).toMatch(/secret is required/);
-    expect((await rig.run('sources create none --uid open')).out).toContain('warning');
+    expect((await rig.run('sources create none --uid open')).out).toMatch(/^provider +none\n(.*\n)*warning /m);
+    expect((await rig.run('sources list')).out).toContain('POSTHORN_PUBLIC_URL');
   });
 
   it('takes a new secret beside the old one, and the new one alone when the old is dropped', async () => {
@@ -116,7 +122,11 @@ describe('posthorn events', { timeout: 60_000 }, () => {
     await resources.messages.publish({ application: 'acme', eventType: 'order.paid', payload: { n: 1 } });
     await target.arrived(before + 1);
     const { id } = await newest('--application acme');
-    expect((await rig.run('events list --application acme --event-type order.paid --since 1h')).out).toContain(id);
+    const listed = (await rig.run('events list --application acme --event-type order.paid --since 1h')).out;
+    expect(listed).toMatch(new RegExp(`^id +at +event type +bytes +deliveries .*\\n${id} .* 1 (delivered|leased)`));
+    const shown = (await rig.run(`events show ${id}`)).out;
+    expect(shown).toMatch(/^ +owner +acme \(app_\w+\)$/m);
+    expect(shown).toMatch(/^delivery dlv_\w+ to theirs http:\/\/127\.0\.0\.1:\d+\/\S* \(ep_\w+\): /m);
     expect((await rig.run('events list --application acme --event-type other')).out).toBe(
       'There are no events here.\n',
     );
@@ -130,5 +140,8 @@ describe('posthorn events', { timeout: 60_000 }, () => {
     expect((await rig.run('events list --source a --application b')).err).toContain('cannot be used with');
     expect((await rig.run('events show msg_none')).err).toContain('There is no message "msg_none"');
     expect((await rig.run('events list --source nobody')).err).toContain('There is no source "nobody"');
+    expect((await rig.run('events list --source github')).err).toContain(
+      'There is no source "github"; make it: posthorn sources create github',
+    );
   });
 });

@@ -6,6 +6,7 @@ import { type ApiClient, createApiClient, type ServerAddress } from '../api-clie
 import { parseWhen, withServer } from '../dead-letter-options.ts';
 import { bodyLines, describeAttempt, printableRows } from '../describe-parts.ts';
 import { examples } from '../examples.ts';
+import { createNames, type Names, withId } from '../names.ts';
 import type { Terminal } from '../terminal.ts';
 import { printable } from '../terminal-line.ts';
 import type { Page } from '../wire-dead-letter.ts';
@@ -72,9 +73,9 @@ function listCommand(terminal: Terminal): Command {
       if (page.data.length === 0) return terminal.out('There are no events here.\n');
       const rows = page.data.map((each) => [
         ...[each.id, each.timestamp.slice(0, 19).replace('T', ' '), each.eventType, `${each.bytes}`],
-        each.eventId ?? '',
+        ...[describeCounts(each.deliveryCounts), each.eventId ?? ''],
       ]);
-      terminal.out(printableRows([['id', 'at', 'event type', 'bytes', "the sender's id"], ...rows], ''));
+      terminal.out(printableRows([['id', 'at', 'event type', 'bytes', 'deliveries', "the sender's id"], ...rows], ''));
       if (!page.done) terminal.out(`\nThere are more: --iterator ${page.iterator}\n`);
     });
 }
@@ -84,8 +85,9 @@ function showCommand(terminal: Terminal): Command {
     .argument('<id>', "an event: msg_…, or with its owner the sender's id")
     .description('Show an event: its body and headers, and what became of it at each destination.')
     .action(async (id: string, flags: Flags) => {
-      const shown = await find(createApiClient(flags, terminal.env), id, flags);
-      terminal.out(flags.json ? toJson(shown) : describe(shown));
+      const client = createApiClient(flags, terminal.env);
+      const shown = await find(client, id, flags);
+      terminal.out(flags.json ? toJson(shown) : await describe(shown, createNames(client)));
     });
 }
 
@@ -143,18 +145,22 @@ async function resend(client: ApiClient, event: LoggedDetailOut, destination: st
   }
 }
 
-function describe(event: LoggedDetailOut): string {
+async function describe(event: LoggedDetailOut, names: Names): Promise<string> {
+  const { applicationId } = event;
   const facts = [
-    ['owner', event.applicationId],
+    ['owner', withId(await names.owner(applicationId), applicationId)],
     ['event type', event.eventType],
     ["sender's id", event.eventId ?? ''],
     ['at', event.timestamp],
     ['content type', event.contentType ?? 'application/json'],
   ];
   const headers = Object.entries(event.headers ?? {}).map(([name, value]) => [`${name}:`, value]);
-  const deliveries = event.deliveries.map(
-    ({ id, endpointId, state, reason, attempts }) =>
-      `${printable(`delivery ${id} to ${endpointId}: ${state}, ${reason}`)}\n${printableRows(attempts.map(describeAttempt))}`,
+  const deliveries = await Promise.all(
+    event.deliveries.map(async ({ id, endpointId, state, reason, attempts }) => {
+      const endpoint = withId(await names.endpoint(applicationId, endpointId), endpointId);
+      const line = printable(`delivery ${id} to ${endpoint}: ${state}, ${reason}`);
+      return `${line}\n${printableRows(attempts.map(describeAttempt))}`;
+    }),
   );
   return [
     `${event.id}\n${printableRows(facts)}`,
@@ -162,6 +168,12 @@ function describe(event: LoggedDetailOut): string {
     `body${event.bodyEncoding === 'base64' ? ' (base64)' : ''}\n${bodyLines(event.body)}`,
     ...(deliveries.length === 0 ? ['It was for nobody.\n'] : deliveries),
   ].join('\n');
+}
+
+/** `2 delivered, 1 dead`. */
+function describeCounts(counts: LoggedOut['deliveryCounts']): string {
+  const parts = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
+  return parts.join(', ') || 'for nobody';
 }
 
 function parseLimit(text: string): string {

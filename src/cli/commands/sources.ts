@@ -61,8 +61,11 @@ function listCommand(terminal: Terminal): Command {
       } while (iterator !== undefined);
       if (flags.json) return terminal.out(toJson({ data: sources }));
       if (sources.length === 0) return terminal.out('There are no sources: `posthorn sources create` makes one.\n');
-      const rows = sources.map((each) => [each.uid ?? each.id, each.type, each.ingestUrl, each.warning ?? '']);
+      const rows = sources.map((each) => [each.uid ?? each.id, each.provider, each.ingestUrl, each.warning ?? '']);
       terminal.out(printableRows([['source', 'provider', 'receiving URL', ''], ...rows], ''));
+      if (sources.some(({ ingestUrl }) => isLocal(ingestUrl))) {
+        terminal.out('\nProviders reach them by your public host name: POSTHORN_PUBLIC_URL shows them with it.\n');
+      }
     });
 }
 
@@ -152,8 +155,9 @@ function describe(source: ShownSource): string {
   return printableRows(
     [
       ['source', source.uid === null ? source.id : `${source.uid} (${source.id})`],
-      ['provider', source.type],
+      ['provider', source.provider],
       ['receiving URL', source.ingestUrl],
+      ...fromOutside(source.ingestUrl),
       ['policy', typeof source.policy === 'string' ? source.policy : JSON.stringify(source.policy)],
       ['unknown events', source.onUnknownEvent],
       ['forwards', source.forwardAs],
@@ -162,6 +166,18 @@ function describe(source: ShownSource): string {
     ],
     '',
   );
+}
+
+/** No provider can send to this machine's own name for itself. */
+function fromOutside(ingestUrl: string): string[][] {
+  if (!isLocal(ingestUrl)) return [];
+  const url = `https://<your host>${new URL(ingestUrl).pathname}`;
+  return [['', `reachable from outside as ${url}; POSTHORN_PUBLIC_URL puts your host here`]];
+}
+
+function isLocal(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
 
 function throwTaken(uid: string, error: unknown): never {
