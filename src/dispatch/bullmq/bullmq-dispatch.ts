@@ -29,6 +29,11 @@ const IN_PASSING = 256;
  * than it has jobs: with all of them at once, the first of a burst waited for 2,300 round trips.
  */
 const FETCHED_AHEAD = 32;
+/**
+ * Places are taken away again only beyond so many: a job that ends fetches the next one with its result, in one round trip,
+ * as long as there are more places than jobs, and whole batches end at once.
+ */
+const FREE_PLACES = 256;
 const REPORT_EVERY_MS = 60_000;
 /** By then an outage that one connection noticed first is known to all. */
 const OUTAGE_SHOWS_MS = 1000;
@@ -117,7 +122,9 @@ export function createBullmqDispatch(options: BullmqOptions): Dispatch {
       }
     };
     const makeRoom = () => {
-      started.concurrency = Math.min(most, underWay + FETCHED_AHEAD);
+      const free = underWay === 0 ? FETCHED_AHEAD : FREE_PLACES;
+      const places = Math.max(underWay + FETCHED_AHEAD, Math.min(started.concurrency, underWay + free));
+      started.concurrency = Math.min(most, places);
     };
     const started = new Worker<JobData, JobResult>(QUEUE_NAME, counted, {
       connection: workerClient,
