@@ -15,6 +15,7 @@ answer({
       allowNetworks: ['127.0.0.0/8'],
       endpointMaxInFlight: IN_FLIGHT,
       defaultPolicy: 'quick',
+      logger: false,
     });
   },
 

@@ -11,6 +11,7 @@ export {
   type HandlerOptions,
   nextRoute,
   PermanentError,
+  type ReceivedNotice,
   RetryableError,
   type SourceArguments,
   type SourceOptions,

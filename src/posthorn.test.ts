@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { loadConfig } from './config/index.ts';
+import type { ReceivedNotice } from './inbound/index.ts';
 import { createPosthorn, withoutSecrets } from './posthorn.ts';
 import { createTestSchema } from './testing/postgres-schema.ts';
 import { startReceiver } from './testing/scripted-receiver.ts';
@@ -23,7 +24,7 @@ it('keeps its admin token whichever nodes start beside it, with another one or w
   const schema = await createTestSchema();
   const adminToken = 'an-admin-token-0123456789';
   const open = (settings: { adminToken?: string; role?: 'api' | 'worker' }) =>
-    createPosthorn({ store: schema.url, postgresPool: 2, ...settings });
+    createPosthorn({ store: schema.url, postgresPool: 2, logger: false, ...settings });
   const nodes = [await open({ adminToken })];
   try {
     nodes.push(await open({ role: 'worker' }), await open({ role: 'api', adminToken: 'the-token-of-another-node' }));
@@ -47,7 +48,7 @@ it.each([
   const receiver = await startReceiver();
   const schema = await createTestSchema();
   const settings = { store: schema.url, postgresPool: 2, allowNetworks: ['127.0.0.0/8'] };
-  const posthorn = await createPosthorn({ ...settings, svixNames });
+  const posthorn = await createPosthorn({ ...settings, svixNames, logger: false });
   try {
     await posthorn.applications.create({ name: 'one', uid: 'one' });
     await posthorn.endpoints.create('one', { url: receiver.url });
@@ -59,6 +60,44 @@ it.each([
   } finally {
     await posthorn.close(0);
     await receiver.close();
+    await schema.drop();
+  }
+});
+
+it('tells what became of each request to a source, and a hook that throws changes no answer', async () => {
+  const notices: ReceivedNotice[] = [];
+  const schema = await createTestSchema();
+  const posthorn = await createPosthorn({
+    store: schema.url,
+    postgresPool: 2,
+    logger: false,
+    onReceived(notice) {
+      notices.push(notice);
+      throw new Error('the hook is broken');
+    },
+  });
+  try {
+    const open = posthorn.source('open', {
+      provider: 'none',
+      settings: { eventIdPath: 'id', eventTypePath: 'type' },
+    });
+    const stripe = posthorn.source('stripe', { secret: 'whsec_test' });
+    open.on('handled', () => {});
+    await Promise.all([open.ready(), stripe.ready()]);
+    const post = async ({ receive }: Pick<typeof open, 'receive'>, body: object) =>
+      (await receive(new Request('http://127.0.0.1/', { method: 'POST', body: JSON.stringify(body) }))).status;
+    expect(await post(open, { id: 'evt_1', type: 'handled' })).toBe(202);
+    expect(await post(open, { id: 'evt_2', type: 'other' })).toBe(202);
+    expect(await post(open, { id: 'evt_2', type: 'other' })).toBe(200);
+    expect(await post(stripe, {})).toBe(401);
+    expect(notices).toEqual([
+      { source: 'open', status: 202, became: 'stored', eventId: 'evt_1', eventType: 'handled', destinations: 1 },
+      { source: 'open', status: 202, became: 'stored', eventId: 'evt_2', eventType: 'other', destinations: 0 },
+      { source: 'open', status: 200, became: 'skipped', eventId: 'evt_2', eventType: 'other', destinations: 0 },
+      { source: 'stripe', status: 401, became: 'refused', reason: 'no stripe-signature header' },
+    ]);
+  } finally {
+    await posthorn.close(0);
     await schema.drop();
   }
 });

@@ -3,6 +3,7 @@
  * adapter. The server and the CLI are thin layers over the object that comes out.
  */
 import { hostname } from 'node:os';
+import { pino } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
 import {
   type Config,
@@ -35,6 +36,7 @@ import {
   declareSource,
   type EventMap,
   LONGEST_DEDUPE_MS,
+  type ReceivedNotice,
   type Receiver,
   SILENT,
   type SourceArguments,
@@ -55,8 +57,13 @@ import { openSqliteStore } from './store/sqlite/index.ts';
 
 /** The settings of the configuration (see `posthorn config`), and what only code can give. */
 export interface PosthornOptions extends Overrides {
-  /** Gets the log lines; without it nothing is logged. A pino logger fits. */
-  readonly logger?: Logger;
+  /**
+   * Gets the log lines; a pino logger fits. Without it warnings and errors (from `logLevel` on, if that is given) go to
+   * stderr, one line of JSON each. False: nothing is logged.
+   */
+  readonly logger?: Logger | false;
+  /** Called for every request to a source, once its answer is known, refused ones too. */
+  readonly onReceived?: (notice: ReceivedNotice) => unknown;
   /** Called for every event that becomes a dead letter, once it is recorded: the place to wake somebody. */
   readonly onDeadLetter?: (notice: DeadLetterNotice) => unknown;
   readonly certificates?: CertificateOptions;
@@ -101,9 +108,10 @@ export interface Posthorn extends Resources {
 }
 
 export async function createPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
-  const { logger, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
-  const { onDeadLetter: tellDeadLetter, certificates, worker = true, ...overrides } = rest;
+  const { logger: given, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
+  const { onDeadLetter: tellDeadLetter, onReceived, certificates, worker = true, ...overrides } = rest;
   const config = loadConfig({ overrides });
+  const logger = loggerOf(given, overrides.logLevel === undefined ? 'warn' : config.logLevel);
   const secretBox = createSecretBox(config.secretKey);
   const guard = createAddressGuard({ allow: config.allowNetworks });
   const dispatch = await openDispatch(config, clock);
@@ -114,7 +122,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     userAgent: 'Posthorn',
     maxConnectionsPerOrigin: Math.max(config.endpointMaxInFlight, 128),
   });
-  const handlers = createHandlerRegistry({ clock, logger: logger ?? SILENT });
+  const handlers = createHandlerRegistry({ clock, logger });
   const preset = (name: string) => configuredPreset(config, name);
   const cleaner = openCleaner(config, store, clock, logger);
   const engine = createEngine({
@@ -137,10 +145,10 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     eventIdsForMs: LONGEST_DEDUPE_MS,
     duties: cleaner === undefined ? [] : [cleaner],
   });
-  if (logger !== undefined) engine.on((event) => logEvent(logger, event));
+  if (logger !== SILENT) engine.on((event) => logEvent(logger, event));
   if (tellDeadLetter !== undefined) {
     onDeadLetter(engine, store, tellDeadLetter, (error) => {
-      logger?.error({ error: describeError(error) }, 'the onDeadLetter hook failed');
+      logger.error({ error: describeError(error) }, 'the onDeadLetter hook failed');
     });
   }
   const receiver = createReceiver({
@@ -148,9 +156,10 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     engine,
     clock,
     secretBox,
-    logger: logger ?? SILENT,
+    logger,
     ports: createVerifyPorts(sender, clock, certificates),
     maxBodyBytes: config.bodyLimitBytes,
+    ...(onReceived !== undefined && { onReceived }),
   });
   const resources = createResources({
     store,
@@ -191,7 +200,10 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     config: withoutSecrets(config),
     publish: (input, options) => resources.messages.publish(input, options),
     processPendingRetries: (limit = 100) => engine.workDue(limit),
-    webhookHealth: () => webhookHealth(store, clock, (error) => logger?.error({ error }, 'the store does not answer')),
+    webhookHealth: () =>
+      webhookHealth(store, clock, (error) =>
+        logger.error({ error: describeError(error) }, 'the store does not answer'),
+      ),
     on: (listener) => engine.on(listener),
     source: (name, sourceOptions: SourceOptions) =>
       declareSource(name, sourceOptions, {
@@ -200,7 +212,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
         handlers,
         receiver,
         clock,
-        logger: logger ?? SILENT,
+        logger,
         transactional: store.transact !== undefined,
         onHandler: () => engine.wake(),
       }),
@@ -213,6 +225,12 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
       ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
     },
   };
+}
+
+/** A failure is never silent unless silence was asked for. */
+function loggerOf(given: Logger | false | undefined, level: Config['logLevel']): Logger {
+  if (given === false) return SILENT;
+  return given ?? pino({ level }, pino.destination({ dest: 2, sync: true }));
 }
 
 /** The command line shows the admin token at its start and asks for it by name; logs and JSON never come upon it. */
@@ -233,7 +251,7 @@ async function checkSecretKey(store: Store, secretBox: SecretBox): Promise<void>
 }
 
 /** Undefined where dead letters are kept for ever. */
-function openCleaner(config: Config, store: Store, clock: Clock, logger: Logger | undefined) {
+function openCleaner(config: Config, store: Store, clock: Clock, logger: Logger) {
   const { deadLetterKeep, deadLetterArchive: folder } = config;
   if (deadLetterKeep === undefined) return undefined;
   return createDeadLetterCleaner({
@@ -242,7 +260,7 @@ function openCleaner(config: Config, store: Store, clock: Clock, logger: Logger 
     keepMs: ageOf('deadLetterKeep', deadLetterKeep),
     fileSuffix: `-${process.pid}`,
     ...(folder !== undefined && { folder }),
-    onCleaned: (count) => logger?.info({ count, keep: deadLetterKeep }, 'old dead letters deleted'),
+    onCleaned: (count) => logger.info({ count, keep: deadLetterKeep }, 'old dead letters deleted'),
   });
 }
 

@@ -35,7 +35,7 @@ describe('createPosthorn', () => {
   }
 
   it('BUL-02 delivers through the queue that it is told of, under its prefix', async () => {
-    const posthorn = await createPosthorn({ ...options(PASSWORD), redisPrefix: '{library}' });
+    const posthorn = await createPosthorn({ ...options(PASSWORD), redisPrefix: '{library}', logger: false });
     await deliverOne(posthorn);
     await posthorn.close();
     const connection = { port: redis.port, password: PASSWORD };

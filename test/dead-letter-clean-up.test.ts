@@ -15,6 +15,7 @@ it('SUB-13 dead letters are kept until POSTHORN_DEAD_LETTER_KEEP is over, then a
     createPosthorn({
       store: `sqlite:${join(folder, 'posthorn.db')}`,
       allowNetworks: ['127.0.0.0/8'],
+      logger: false,
       deadLetterKeep: '7d',
       deadLetterArchive: join(folder, 'archive'),
       clock: {

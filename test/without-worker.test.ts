@@ -5,7 +5,7 @@ const built = new URL('../dist/index.js', import.meta.url).href;
 
 it('SUB-10 on SQLite too, a program without a worker handles what is due when its cron asks', async () => {
   const { createPosthorn } = (await import(built)) as { createPosthorn: typeof Create };
-  const posthorn = await createPosthorn({ store: 'sqlite::memory:', worker: false });
+  const posthorn = await createPosthorn({ store: 'sqlite::memory:', worker: false, logger: false });
   try {
     const seen: string[] = [];
     const source = posthorn.source('none', {}).on('*', (_, { eventId }) => void seen.push(eventId));

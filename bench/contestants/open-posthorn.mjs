@@ -15,6 +15,7 @@ export async function openPosthorn({ dist, folder, postgresUrl, dispatch, redisU
     allowNetworks: ['127.0.0.0/8'],
     endpointMaxInFlight: IN_FLIGHT,
     defaultPolicy: POLICY,
+    logger: false,
   });
   posthorn.on((event) => {
     if (event.kind === 'trouble') onTrouble(`the store is in trouble: ${event.error}`);

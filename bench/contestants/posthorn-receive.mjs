@@ -8,7 +8,7 @@ export async function open({ dist, folder, onRecorded, onTrouble }) {
     import(distUrl(dist, 'index.js')),
     import(distUrl(dist, 'api/index.js')),
   ]);
-  const posthorn = await createPosthorn({ store: `sqlite:${join(folder, 'posthorn.db')}` });
+  const posthorn = await createPosthorn({ store: `sqlite:${join(folder, 'posthorn.db')}`, logger: false });
   posthorn.on((event) => {
     if (event.kind === 'trouble') onTrouble(`the store is in trouble: ${event.error}`);
     if (event.kind !== 'attempt') return;

@@ -67,7 +67,7 @@ export class Acceptor {
       const { result, epoch, fenced } = await this.#settle(item);
       if (result.kind === 'accepted') {
         this.#handOff(item, epoch, fenced);
-        return { kind: 'accepted', message: item.message };
+        return { kind: 'accepted', message: item.message, destinations: item.deliveries.length };
       }
       this.#unreserve(item);
       if (result.kind === 'duplicate') return result;

@@ -38,7 +38,8 @@ export interface Publication {
 }
 
 export type Published =
-  | { readonly kind: 'accepted'; readonly message: Message }
+  /** `destinations`: how many it is for. */
+  | { readonly kind: 'accepted'; readonly message: Message; readonly destinations: number }
   | { readonly kind: 'duplicate'; readonly by: 'eventId'; readonly messageId: string; readonly samePayload: boolean }
   | { readonly kind: 'duplicate'; readonly by: 'key'; readonly remembered: Remembered }
   /** `onlyIfWanted`, and no destination is for it: nothing was stored. */

@@ -22,4 +22,5 @@ export { receiveDirectly } from './library/receive-directly.ts';
 export { receivingRoute } from './library/receivers.ts';
 export { LONGEST_DEDUPE_MS } from './providers/index.ts';
 export { createReceiver, type Receiver } from './receive.ts';
+export type { ReceivedNotice } from './received-notice.ts';
 export { type CertificateOptions, createVerifyPorts } from './verify-ports.ts';

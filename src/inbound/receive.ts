@@ -9,6 +9,7 @@ import { eventKey, sha256 } from './event-key.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { type OpenSource, OpenSources } from './open-sources.ts';
 import type { Answer, InboundEvent, InboundRequest, VerifyPorts } from './providers/index.ts';
+import type { ReceivedNotice } from './received-notice.ts';
 
 export interface ReceiverOptions {
   readonly store: Store;
@@ -19,6 +20,7 @@ export interface ReceiverOptions {
   /** What some providers need besides the request: PayPal's certificates, the confirmation of AWS SNS. */
   readonly ports: Omit<VerifyPorts, 'now'>;
   readonly maxBodyBytes: number;
+  readonly onReceived?: (notice: ReceivedNotice) => unknown;
 }
 
 export interface Receiver {
@@ -32,13 +34,27 @@ export interface Receiver {
 }
 
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { engine, clock, logger, ports, maxBodyBytes } = options;
+  const { engine, clock, logger, ports, maxBodyBytes, onReceived } = options;
   const sources = new OpenSources(options);
 
   function refuse(code: RefusalCode, source: string, reason: string, event?: Partial<InboundEvent>): Answer {
     const about = { source, reason, ...(event && { eventId: event.id, eventType: event.type }) };
     logger.warn(about, `webhook refused: ${code}`);
-    return refusal(code);
+    return refused(refusal(code), source, reason);
+  }
+
+  function refused(answer: Answer, source: string, reason: string): Answer {
+    tell({ source, status: answer.status, became: 'refused', reason });
+    return answer;
+  }
+
+  /** What a watcher throws must not become the sender's answer. */
+  function tell(notice: ReceivedNotice): void {
+    try {
+      onReceived?.(notice);
+    } catch (error) {
+      logger.error({ source: notice.source, error: describeError(error) }, 'the onReceived hook failed');
+    }
   }
 
   async function receive(name: string, request: InboundRequest): Promise<Answer> {
@@ -57,6 +73,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const verdict = 'kind' in asked ? asked : await asked;
     if (verdict.kind === 'answer') {
       logger.info({ source: title }, 'answered a challenge of the provider');
+      tell({ source: title, status: verdict.status, became: 'answered' });
       return { status: verdict.status, headers: verdict.headers, body: verdict.body };
     }
     if (verdict.kind === 'unavailable') return refuse('unavailable', title, verdict.reason);
@@ -103,7 +120,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return refuse('unknown_event_type', title, 'no handler or endpoint is for it', { id: eventId, type: event.type });
     }
     log(about, published);
-    return provider.accepted ?? answerTo(published);
+    const answer = provider.accepted ?? answerTo(published);
+    if (onReceived !== undefined) {
+      const destinations = published.kind === 'accepted' ? published.destinations : 0;
+      const became = BECAME[published.kind];
+      tell({ source: title, status: answer.status, became, eventId, eventType: event.type, destinations });
+    }
+    return answer;
   }
 
   /** What was signed and does not cover the event, bound to the body that it came with first. */
@@ -144,16 +167,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         // Deleted between verifying and storing.
         if (isPosthornError(error, 'not_found')) return refuse('not_found', name.slice(0, 80), error.message);
         logger.error({ source: name.slice(0, 80), error: describeError(error) }, 'a webhook could not be taken');
-        return refusal('unavailable');
+        return refused(refusal('unavailable'), name.slice(0, 80), describeError(error));
       }
     },
     refuse(code, source, reason, detail) {
       logger.warn({ source: source.slice(0, 80), reason }, `webhook refused: ${code}`);
-      return refusal(code, detail);
+      return refused(refusal(code, detail), source.slice(0, 80), reason);
     },
     changed: (sourceId) => sources.changed(sourceId),
   };
 }
+
+const BECAME = { accepted: 'stored', unwanted: 'ignored', duplicate: 'skipped' } as const;
 
 function answerTo(published: Published): Answer {
   switch (published.kind) {

@@ -2,7 +2,7 @@
 import { createPosthorn } from '../../dist/index.js';
 
 const { STORE, EXIT } = process.env;
-const posthorn = await createPosthorn({ store: STORE });
+const posthorn = await createPosthorn({ store: STORE, logger: false });
 const source = posthorn.source('none', {}).on('*', (_, { eventId }) => {
   if (EXIT === 'yes') process.exit(3);
   process.send({ eventId });

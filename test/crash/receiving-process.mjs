@@ -6,7 +6,7 @@ import { createPosthorn } from '../../dist/index.js';
 const { STORE, PORT, SECRET, RUNS, EFFECTS, DIE_IN_HANDLER } = process.env;
 /** Interruptions use the schedule up after a few: it is long, and short in time. */
 const policy = { extends: 'payments-inbound', schedule: { kind: 'explicit', delaysMs: Array(30).fill(50) } };
-const posthorn = await createPosthorn({ store: STORE });
+const posthorn = await createPosthorn({ store: STORE, logger: false });
 let untilDeath = Number(DIE_IN_HANDLER);
 
 const work = (most) => new Promise((resolve) => setTimeout(resolve, Math.random() * most));

@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   await pool.query(`CREATE SCHEMA ${shop}`);
   await pool.query('CREATE TABLE orders (id text PRIMARY KEY)');
-  posthorn = await createPosthorn({ store: schema.url, allowNetworks: ['127.0.0.0/8'] });
+  posthorn = await createPosthorn({ store: schema.url, logger: false, allowNetworks: ['127.0.0.0/8'] });
   const { record } = await posthorn.applications.create({ name: 'Shop', uid: 'shop' });
   await posthorn.endpoints.create(record.id, { url: receiver.url });
 });

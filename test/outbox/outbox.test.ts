@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 function open(role = 'all'): Promise<Posthorn> {
-  return createPosthorn({ store: schema.url, role, allowNetworks: ['127.0.0.0/8'] });
+  return createPosthorn({ store: schema.url, role, logger: false, allowNetworks: ['127.0.0.0/8'] });
 }
 
 const event = (id: string) => ({ application: 'shop', eventType: 'order.placed', payload: { order: id } });

@@ -96,7 +96,12 @@ describe('posthorn migrate', () => {
 
   it('leaves work that goes on: an engine sends what waits and what was leased, and a dead letter again', async () => {
     expect(await migrate()).toMatchObject({ exitCode: 0 });
-    const posthorn = await createPosthorn({ store: schema.url, secretKey: KEY, allowNetworks: ['127.0.0.0/8'] });
+    const posthorn = await createPosthorn({
+      store: schema.url,
+      secretKey: KEY,
+      allowNetworks: ['127.0.0.0/8'],
+      logger: false,
+    });
     const settled = (id: string) =>
       expect
         .poll(async () => (await posthorn.deliveries.get(id)).delivery.state, { timeout: 20_000 })

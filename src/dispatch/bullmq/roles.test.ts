@@ -31,6 +31,7 @@ beforeEach(async () => {
       redisPrefix,
       allowNetworks: ['127.0.0.0/8'],
       role,
+      logger: false,
     });
   [api, worker] = [await open('api'), await open('worker')];
   application = (await api.applications.create({ name: 'one' })).record.id;
