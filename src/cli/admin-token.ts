@@ -2,20 +2,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { type Config, parseStoreUrl } from '../config/index.ts';
 import type { Posthorn } from '../posthorn.ts';
+import { makeToken } from '../resources/index.ts';
 
 export type AdminToken =
   | { readonly from: 'configuration'; readonly token: string }
   /** Made just now, to be shown this once. */
   | { readonly from: 'first-start'; readonly token: string }
-  /** Kept by `posthorn dev` beside the same database. */
-  | { readonly from: 'dev'; readonly file: string }
   /** Known to whoever saw it when it was made. */
   | { readonly from: 'earlier-start' };
 
 export async function adminToken({ config, tokens }: Posthorn): Promise<AdminToken> {
   if (config.adminToken !== undefined) return { from: 'configuration', token: config.adminToken };
-  const kept = await keptDevToken({ config, tokens });
-  if (kept !== undefined) return { from: 'dev', file: kept.file };
   const { data } = await tokens.list();
   if (data.some(({ scope }) => scope === 'admin')) return { from: 'earlier-start' };
   const { token } = await tokens.create({ name: 'made at the first start', scope: 'admin' });
@@ -24,30 +21,23 @@ export async function adminToken({ config, tokens }: Posthorn): Promise<AdminTok
 
 export interface DevToken {
   readonly token: string;
-  /** Where it is kept, if it is kept. */
-  readonly file: string | undefined;
+  /** Where it can be had again: a file, or a variable. */
+  readonly from: string | undefined;
 }
+
+const TOKEN = /^ph_[\w-]{30,}$/;
 
 /**
- * For `posthorn dev`: the same token at every start, so that what was copied once goes on working. It is kept beside
- * the database, readable to its owner alone. In production nothing keeps it.
+ * For `posthorn dev`: the same token at every start, so that what was copied once goes on working. It is kept beside the
+ * database, readable to its owner alone, and never in it: `posthorn serve` on the same database does not know it.
  */
-export async function devToken({ config, tokens }: Posthorn): Promise<DevToken> {
-  if (config.adminToken !== undefined) return { token: config.adminToken, file: undefined };
-  const kept = await keptDevToken({ config, tokens });
-  if (kept !== undefined) return kept;
+export async function devToken(config: Config): Promise<DevToken> {
+  if (config.adminToken !== undefined) return { token: config.adminToken, from: 'POSTHORN_ADMIN_TOKEN' };
   const file = devTokenFile(config);
-  const { token } = await tokens.create({ name: 'posthorn dev', scope: 'admin' });
-  if (file !== undefined) await writeFile(file, `${token}\n`, { mode: 0o600 });
-  return { token, file };
-}
-
-/** What the file holds, if the store still takes it: a database may have been replaced beside an old file. */
-async function keptDevToken({ config, tokens }: Pick<Posthorn, 'config' | 'tokens'>) {
-  const file = devTokenFile(config);
-  const token = file === undefined ? undefined : await readKept(file);
-  if (file === undefined || token === undefined) return undefined;
-  return (await tokens.authenticate(token))?.scope === 'admin' ? { token, file } : undefined;
+  const kept = file === undefined ? undefined : await readKept(file);
+  if (kept !== undefined) return { token: kept, from: file };
+  const token = makeToken();
+  return { token, from: file !== undefined && (await keep(file, token)) ? file : undefined };
 }
 
 function devTokenFile({ store }: Config): string | undefined {
@@ -59,8 +49,19 @@ function devTokenFile({ store }: Config): string | undefined {
 
 async function readKept(file: string): Promise<string | undefined> {
   try {
-    return (await readFile(file, 'utf8')).trim();
+    const text = (await readFile(file, 'utf8')).trim();
+    return TOKEN.test(text) ? text : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Where nothing can be written the store will not open either, and says better what is wrong. */
+async function keep(file: string, token: string): Promise<boolean> {
+  try {
+    await writeFile(file, `${token}\n`, { mode: 0o600 });
+    return true;
+  } catch {
+    return false;
   }
 }

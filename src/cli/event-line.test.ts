@@ -46,12 +46,21 @@ describe('events for a person', () => {
     );
   });
 
-  it('a stopped endpoint and trouble are told, what goes well is not', () => {
+  it('a delivery says at which attempt it succeeded, when it was not the first', () => {
+    const delivered = attempt({ kind: 'delivered', reason: 'HTTP 204: delivered' }) as EngineEvent & {
+      kind: 'attempt';
+    };
+    const line = '12:00:01  invoice.paid → http://127.0.0.1:3000/  HTTP 204: delivered';
+    expect(eventLine(delivered, NOON)).toBe(`${line}\n`);
+    const third = { ...delivered, attempt: { ...delivered.attempt, number: 3 } };
+    expect(eventLine(third, NOON)).toBe(`${line}  at attempt 3\n`);
+  });
+
+  it('a stopped endpoint and trouble are told, a healthy one is not', () => {
     const about = { kind: 'endpoint', endpointId: 'ep_1', applicationId: 'app_1', statusChanged: true } as const;
     const health = { ...HEALTHY, status: 'failed', reason: 'attempts exhausted' } as const;
     expect(eventLine({ ...about, health }, NOON)).toBe('12:00:00  endpoint ep_1 is failed  attempts exhausted\n');
     expect(eventLine({ ...about, health: HEALTHY }, NOON)).toBeUndefined();
     expect(eventLine({ kind: 'trouble', error: new Error('disk full') }, NOON)).toContain('disk full');
-    expect(eventLine(attempt({ kind: 'delivered', reason: 'HTTP 200' }), NOON)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** The engine's events for a person at a terminal: what went wrong, one line each. What went well is in the inbox. */
+/** The engine's events for a person at a terminal, one line each. */
 import type { EngineEvent } from '../engine/index.ts';
 import { describeError } from '../errors.ts';
 import type { Attempt } from '../model/index.ts';
@@ -7,7 +7,7 @@ import { terminalLine, timeOfDay } from './terminal-line.ts';
 export function eventLine(event: EngineEvent, now: number): string | undefined {
   switch (event.kind) {
     case 'attempt':
-      return event.attempt.decision.kind === 'delivered' ? undefined : attemptLine(event.attempt);
+      return attemptLine(event.attempt);
     case 'endpoint': {
       const { status, reason } = event.health;
       if (!event.statusChanged || status === 'active') return undefined;
@@ -24,8 +24,12 @@ export function eventLine(event: EngineEvent, now: number): string | undefined {
   }
 }
 
-function attemptLine({ eventType, url, startedAt, durationMs, decision }: Attempt): string {
+function attemptLine({ eventType, url, number, startedAt, durationMs, decision }: Attempt): string {
   const endedAt = startedAt + durationMs;
+  const about = [`${eventType} → ${url}`, decision.reason];
+  if (decision.kind === 'delivered') {
+    return terminalLine(endedAt, ...about, ...(number > 1 ? [`at attempt ${number}`] : []));
+  }
   const next = decision.kind === 'retry' ? `next at ${timeOfDay(endedAt + decision.delayMs)}` : 'now a dead letter';
-  return terminalLine(endedAt, `${eventType} → ${url}`, decision.reason, next);
+  return terminalLine(endedAt, ...about, next);
 }

@@ -4,9 +4,11 @@ import { type Logger, pino } from 'pino';
 import { createServer } from '../api/index.ts';
 import type { Config } from '../config/index.ts';
 import type { EngineEvent } from '../engine/index.ts';
+import type { ReceivedNotice } from '../inbound/index.ts';
 import { createPosthorn, type Posthorn } from '../posthorn.ts';
 import { listenFailure } from './listen-failure.ts';
 import { readPackageFile } from './package-file.ts';
+import { reachableUrl } from './reachable-url.ts';
 import { stopSignals } from './stop-signals.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -15,11 +17,16 @@ export interface Running {
   readonly server: FastifyInstance;
 }
 
+export interface Screen {
+  tell(event: EngineEvent): void;
+  received(notice: ReceivedNotice): void;
+}
+
 export interface RunOptions {
   readonly config: Config;
   readonly terminal: Terminal;
-  /** Tells the engine's events to a person. Without it they are logged. */
-  readonly onEvent?: (event: EngineEvent) => void;
+  /** Tells a person what happens. Without it that is logged. */
+  readonly screen?: Screen;
   /** Adds to the server before it listens. */
   readonly extend?: (running: Running) => void;
   /** Says to a person what now runs, and where. */
@@ -29,10 +36,14 @@ export interface RunOptions {
 /** How long requests that are under way may hold up the end. */
 const REQUESTS_GRACE_MS = 5000;
 
-export async function runServer({ config, terminal, onEvent, extend, announce }: RunOptions): Promise<void> {
+export async function runServer({ config, terminal, screen, extend, announce }: RunOptions): Promise<void> {
   const logger: Logger = pino({ level: config.logLevel });
-  const posthorn = await createPosthorn({ ...config, ...(onEvent === undefined && { logger }) });
-  if (onEvent !== undefined) posthorn.on(onEvent);
+  const onReceived = (notice: ReceivedNotice) => screen?.received(notice);
+  const posthorn = await createPosthorn({
+    ...config,
+    ...(screen === undefined ? { logger } : { logger: false, onReceived }),
+  });
+  if (screen !== undefined) posthorn.on((event) => screen.tell(event));
   await warnOfSources(posthorn, logger);
   const server = createServer({
     ...posthorn.served,
@@ -82,10 +93,8 @@ async function closeServer(server: FastifyInstance, { clock }: Terminal): Promis
   impatience.cancel();
 }
 
-/** An address that works from this machine: nobody can connect to "every interface". */
 function urlOf(server: FastifyInstance, host: string): string {
   const address = server.server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return reachableUrl(host, port);
 }

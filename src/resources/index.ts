@@ -34,5 +34,5 @@ export { createResources, type Resources } from './resources.ts';
 export type { HandlerInput } from './source-handlers.ts';
 export { openSettings, secretSetting, secretsIn } from './source-settings.ts';
 export type { SourceInput, Sources, SourceView } from './sources.ts';
-export type { TokenInput, Tokens, TokenView } from './tokens.ts';
+export { makeToken, type TokenInput, type Tokens, type TokenView } from './tokens.ts';
 export { type WebhookHealth, webhookHealth } from './webhook-health.ts';

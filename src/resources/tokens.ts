@@ -79,7 +79,7 @@ export function createTokens({ store, clock, ids, adminToken }: Context): Tokens
       const now = clock.now();
       const expiresAt = input.expiresAt ?? undefined;
       if (expiresAt !== undefined && !(expiresAt > now)) throw invalid(['body', 'expiresAt'], 'must be in the future');
-      const plain = `ph_${randomSecret(TOKEN_BYTES).toString('base64url')}`;
+      const plain = makeToken();
       const record: Token = {
         id: ids.next('tok'),
         name,
@@ -121,6 +121,10 @@ export function createTokens({ store, clock, ids, adminToken }: Context): Tokens
       return token?.expiresAt !== undefined && token.expiresAt <= clock.now() ? undefined : token;
     },
   };
+}
+
+export function makeToken(): string {
+  return `ph_${randomSecret(TOKEN_BYTES).toString('base64url')}`;
 }
 
 /**

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startReceiver } from '../../src/testing/scripted-receiver.ts';
 import { freePort } from '../crash/server-process.ts';
 import { runCurl } from './run-curl.ts';
 import { SpawnedPosthorn } from './spawned-posthorn.ts';
@@ -65,6 +66,13 @@ describe('posthorn dev', { timeout: 120_000 }, () => {
       expect(stdout).toMatch(/receiving URL +http:\S+\/in\/stripe\n/);
       expect(stdout).toMatch(/^invoice\.paid → .* 202 .*"received":true/m);
     }
+    await posthorn.printed(/^\d\d:\d\d:\d\d {2}← stripe {2}invoice\.paid {2}evt_\w+ {2}stored; nobody is for it$/m);
+    const forged = script.replace(/.*&&/, '').replace('whsec_test', 'whsec_wrong');
+    await expect(
+      promisify(execFile)('sh', ['-c', forged], { cwd: folder, env: { PATH: process.env.PATH } }),
+    ).rejects.toThrow();
+    await posthorn.printed(/← stripe {2}401 refused: the signature matches none of the secrets$/m);
+    expect(posthorn.out).not.toMatch(/^\{/m);
   });
 
   it('shows a forged delivery as such, and does not let it write to the terminal or the page', async () => {
@@ -146,6 +154,20 @@ describe('posthorn dev', { timeout: 120_000 }, () => {
         expect(posthorn.out).not.toMatch(/^\{/m);
       }
     }
+  });
+
+  it('shows what reached an endpoint of your own', async () => {
+    const receiver = await startReceiver();
+    await using posthorn = dev({ POSTHORN_STORE: 'sqlite::memory:' });
+    const { url, token, curl } = await announced(posthorn);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ url: receiver.url });
+    await fetch(`${url}/api/v1/app/dev/endpoint`, { method: 'POST', headers, body });
+    await runCurl(curl);
+    const [line] = await posthorn.printed(/^.* → .*: delivered$/m);
+    expect(line).toMatch(/^\d\d:\d\d:\d\d {2}hello\.world → http:\S+ {2}HTTP \d+: delivered$/);
+    expect(line).toContain(receiver.url);
+    await receiver.close();
   });
 
   it('uses POSTHORN_ADMIN_TOKEN when there is one', async () => {

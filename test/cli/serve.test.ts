@@ -62,15 +62,23 @@ describe('posthorn serve', { timeout: 120_000 }, () => {
     await second.printed(/"source":"open".*Anyone who knows the URL/);
   });
 
-  it('says where the token of `posthorn dev` is, on its database', async () => {
+  it('does not take the token of `posthorn dev` on the same database, and makes one of its own', async () => {
+    let token: string;
     {
       await using dev = new SpawnedPosthorn(['dev', '--port', '0'], { cwd: folder });
+      [, token = ''] = await dev.printed(/Token +(\S+)/);
       await dev.printed(/Ctrl-C stops/);
       dev.kill('SIGTERM');
       await dev.ended;
     }
     await using posthorn = serve();
-    await posthorn.printed(/Admin token: .*`posthorn dev`.* \S*posthorn\.db-dev-token\.$/m);
+    const [, own = ''] = await posthorn.printed(/Admin token, shown this once: (\S+)/);
+    const url = await urlOf(posthorn);
+    const statusWith = async (bearer: string) =>
+      (await fetch(`${url}/api/v1/app`, { headers: { authorization: `Bearer ${bearer}` } })).status;
+    expect(token).toMatch(/^ph_/);
+    expect(await statusWith(token)).toBe(401);
+    expect(await statusWith(own)).toBe(200);
   });
 
   it('never prints a token that was configured, and its curl line works where the variable is set', async () => {

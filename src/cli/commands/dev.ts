@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Command } from 'commander';
 import { type Environment, loadConfig } from '../../config/index.ts';
-import { devToken } from '../admin-token.ts';
+import { type DevToken, devToken } from '../admin-token.ts';
 import { curlLine } from '../curl-line.ts';
 import { DevEvents } from '../dev-events.ts';
 import { DEV_APPLICATION, ensureInbox } from '../dev-setup.ts';
@@ -37,13 +37,15 @@ export function devCommand(terminal: Terminal): Command {
       const events = new DevEvents(terminal);
       // Loaded here, so that the small commands do not wait for a server that they never start.
       const { runServer } = await import('../run-server.ts');
+      const config = devConfig(terminal.env, flags);
+      const token = await devToken(config);
       await runServer({
-        config: devConfig(terminal.env, flags),
+        config: { ...config, adminToken: token.token },
         terminal,
         // Who sets a level wants the log as it is in production.
-        ...(!terminal.env.POSTHORN_LOG_LEVEL && { onEvent: (event) => events.tell(event) }),
+        ...(!terminal.env.POSTHORN_LOG_LEVEL && { screen: events }),
         extend: ({ server }) => inboxRoutes(server, inbox),
-        announce: async (running, url) => events.open(await announce(running, url, inbox, terminal)),
+        announce: async (running, url) => events.open(await announce(running, url, token, inbox, terminal)),
       });
     });
 }
@@ -59,9 +61,13 @@ function devConfig(env: Environment, flags: ServerFlags) {
 }
 
 /** Opens the inbox and says where everything is; gives the id of the inbox's endpoint. */
-async function announce({ posthorn, server }: Running, url: string, inbox: Inbox, terminal: Terminal): Promise<string> {
-  const { token, file } = await devToken(posthorn);
-  const tokenFrom = posthorn.config.adminToken === undefined ? file : 'POSTHORN_ADMIN_TOKEN';
+async function announce(
+  { posthorn, server }: Running,
+  url: string,
+  { token, from }: DevToken,
+  inbox: Inbox,
+  terminal: Terminal,
+): Promise<string> {
   const inboxId = await ensureInbox(server, token, `${url}/inbox`, inbox);
   const hello = { eventType: 'hello.world', payload: { message: 'It arrived.' } };
   terminal.out(
@@ -69,7 +75,7 @@ async function announce({ posthorn, server }: Running, url: string, inbox: Inbox
       `Posthorn ${readPackageFile().version} for trying out: endpoints on this machine are allowed (\`posthorn serve\` allows none).`,
       `  API    ${url}/api/v1  (${posthorn.config.store})`,
       `  Inbox  ${url}/inbox  shows what arrives for the application "${DEV_APPLICATION}"`,
-      `  Token  ${token}${tokenFrom === undefined ? '' : `  (admin; from ${tokenFrom})`}`,
+      `  Token  ${token}${from === undefined ? '' : `  (admin; from ${from})`}`,
       '',
       'Send a first webhook, from another terminal:',
       `  ${curlLine(`${url}/api/v1/app/${DEV_APPLICATION}/msg`, token, hello)}`,
@@ -77,7 +83,7 @@ async function announce({ posthorn, server }: Running, url: string, inbox: Inbox
       'Take one in, as Stripe would send it: makes a source with a secret for trying out, and sends it a signed event:',
       `  ${receivingLine(url, token)}`,
       '',
-      'What arrives is shown here. Ctrl-C stops.',
+      'What comes in and goes out is shown here. Ctrl-C stops.',
       '',
     ].join('\n'),
   );

@@ -45,9 +45,6 @@ export function serveCommand(terminal: Terminal): Command {
 }
 
 function describeToken(token: AdminToken, url: string): string {
-  if (token.from === 'dev') {
-    return `Admin token: the one that \`posthorn dev\` made; it is in ${token.file}.\n`;
-  }
   if (token.from === 'earlier-start') {
     return 'Admin token: the one printed at the first start. If it is lost, set POSTHORN_ADMIN_TOKEN.\n';
   }
