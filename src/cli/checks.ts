@@ -11,6 +11,7 @@ import { formatDuration } from '../policy/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { checkPostgres } from './check-postgres.ts';
 import { checkRedis } from './check-redis.ts';
+import { checkRunning } from './check-running.ts';
 import { bad, describeCounts, type Finding, good, notice } from './findings.ts';
 import { readPackageFile } from './package-file.ts';
 import type { Terminal } from './terminal.ts';
@@ -30,6 +31,15 @@ export async function* runChecks(terminal: Terminal): AsyncGenerator<Finding> {
     return;
   }
   yield good('configuration', 'every setting is allowed (`posthorn config` lists them)');
+  const file = fileOf(config.store);
+  const running = file === undefined ? undefined : await checkRunning(config, file, terminal.clock);
+  if (file !== undefined && running !== undefined) {
+    yield running;
+    yield await checkDisk(dirname(resolve(file)));
+    yield* checkRedis(config);
+    // Which networks it lets through and whether it has a key, only its own settings say; these may be others.
+    return;
+  }
   yield* checkStore(config.store, terminal.clock);
   yield* checkRedis(config);
   yield await checkPort(config.host, config.port);
@@ -52,6 +62,11 @@ async function checkClock(now: number): Promise<Finding> {
   if (now >= mtimeMs - 60_000) return good('clock', time);
   const behind = formatDuration(mtimeMs - now);
   return bad('clock', `${time}, which is ${behind} before this program was installed`, 'Set the clock (NTP does it).');
+}
+
+function fileOf(url: string): string | undefined {
+  const parsed = parseStoreUrl(url);
+  return 'value' in parsed && parsed.value.kind === 'sqlite' ? parsed.value.path : undefined;
 }
 
 async function* checkStore(url: string, clock: Clock): AsyncGenerator<Finding> {

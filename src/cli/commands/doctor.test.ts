@@ -1,9 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createServer } from '../../api/index.ts';
+import { systemClock } from '../../clock.ts';
+import type { Resources } from '../../resources/index.ts';
 import { openSqliteStore } from '../../store/sqlite/index.ts';
 import { runInMemory } from '../testing/run-in-memory.ts';
 
@@ -54,6 +57,47 @@ describe('posthorn doctor', () => {
     }
   });
 
+  it('recognises the server that runs with this file at this port, and says nothing of its guard', async () => {
+    const path = join(folder, 'p.db');
+    const store = await openSqliteStore({ path, thread: false });
+    await store.join({ name: 'some-host, process 4711', now: Date.now(), leaseMs: 10_000 });
+    const server = createServer({ resources: {} as Resources, store, clock: systemClock, logger: false });
+    try {
+      await server.listen({ host: '127.0.0.1', port: 0 });
+      const { port } = server.server.address() as AddressInfo;
+      const env = { POSTHORN_PORT: String(port) };
+      const { exitCode, out } = await doctor(env);
+      expect(out).toMatch(/^✓ running: Posthorn runs here already, with .*p\.db and on http:\S+, pid 4711: healthy$/m);
+      expect(out).not.toMatch(/^. (port|guard|secrets):|✗/m);
+      expect(out).toMatch(/\nPosthorn runs\.\n$/);
+      expect(exitCode).toBe(0);
+
+      const other = await doctor({ ...env, POSTHORN_STORE: `sqlite:${join(folder, 'other.db')}` });
+      expect(other.out).toMatch(/^✗ port: /m);
+      expect(other.exitCode).toBe(1);
+      expect(existsSync(join(folder, 'other.db'))).toBe(false);
+    } finally {
+      await server.close();
+      await store.close();
+    }
+  });
+
+  it('says that the server that runs is not healthy', async () => {
+    const store = await openSqliteStore({ path: join(folder, 'p.db'), thread: false });
+    const broken = { ...store, counts: () => Promise.reject(new Error('the disk is gone')) };
+    const server = createServer({ resources: {} as Resources, store: broken, clock: systemClock, logger: false });
+    try {
+      await server.listen({ host: '127.0.0.1', port: 0 });
+      const { port } = server.server.address() as AddressInfo;
+      const { exitCode, out } = await doctor({ POSTHORN_PORT: String(port) });
+      expect(out).toMatch(/^✗ running: .*: not healthy\n {4}\/health answers 503/m);
+      expect(exitCode).toBe(1);
+    } finally {
+      await server.close();
+      await store.close();
+    }
+  });
+
   it('leaves a file alone that is not a database', async () => {
     writeFileSync(join(folder, 'p.db'), 'my novel, chapter one');
     const { exitCode, out } = await doctor();
@@ -68,7 +112,7 @@ describe('posthorn doctor', () => {
   });
 
   it('finds a port that is taken', async () => {
-    const other = createServer();
+    const other = createHttpServer();
     await new Promise<void>((done) => void other.listen(0, '127.0.0.1', done));
     const { port } = other.address() as AddressInfo;
     const { exitCode, out } = await doctor({ POSTHORN_PORT: String(port) });

@@ -12,7 +12,8 @@ export function doctorCommand(terminal: Terminal, fail: () => void): Command {
     .summary('find out whether `posthorn serve` would start here')
     .description(
       'Find out whether `posthorn serve` would start here with this configuration: ✓ is fine, ! is worth knowing, ✗ has\n' +
-        'to be mended first. The store is opened as a start would open it. The exit code is 1 when there is a ✗.',
+        'to be mended first. The store is opened as a start would open it. Where the server runs already, that is said, and\n' +
+        'whether it is healthy. The exit code is 1 when there is a ✗.',
     )
     .addHelpText(
       'after',
@@ -20,12 +21,15 @@ export function doctorCommand(terminal: Terminal, fail: () => void): Command {
     )
     .action(async () => {
       let bad = 0;
+      let runs = false;
       for await (const finding of runChecks(terminal)) {
         const advice = 'advice' in finding ? `\n    ${finding.advice}` : '';
         terminal.out(`${MARKS[finding.kind]} ${finding.what}: ${finding.found}${advice}\n`);
         if (finding.kind === 'bad') bad += 1;
+        if (finding.what === 'running') runs = true;
       }
-      terminal.out(bad === 0 ? '\nPosthorn can start.\n' : `\n${bad} to mend before Posthorn can start.\n`);
+      if (bad === 0) terminal.out(runs ? '\nPosthorn runs.\n' : '\nPosthorn can start.\n');
+      else terminal.out(runs ? `\n${bad} to mend.\n` : `\n${bad} to mend before Posthorn can start.\n`);
       if (bad > 0) fail();
     });
 }
