@@ -79,7 +79,7 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
         await rig.inbound.resources.endpoints.create(id, { url: app.url, uid: 'shop' });
       }
       const newest = line.includes('$ID') ? (await rig.json('events list --source stripe')).data[0].id : '';
-      const words = line.replace('npx posthorn ', '').replace('$ID', newest).replace('http://localhost:3000/', app.url);
+      const words = line.replace('npx posthorn ', '').replace('$ID', newest).replace('http://localhost:4000/', app.url);
       // What was triggered before is followed to its end, so that this ends too.
       const ended = words.startsWith('listen') ? `${words} --since 1h --count 4` : words;
       const ran = await rig.run(ended);
