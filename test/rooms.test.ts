@@ -44,7 +44,17 @@ const ROOMS: Readonly<Record<string, Room>> = {
     node: ['node:crypto', 'node:tls', 'node:zlib'],
   },
   inbound: {
-    rooms: ['model', 'policy', 'engine', 'store', 'signing', 'outbound', 'resources', 'inbound/providers', ...FOUNDATION],
+    rooms: [
+      'model',
+      'policy',
+      'engine',
+      'store',
+      'signing',
+      'outbound',
+      'resources',
+      'inbound/providers',
+      ...FOUNDATION,
+    ],
     packages: ['fastify'],
   },
   api: {
