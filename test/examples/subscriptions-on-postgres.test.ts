@@ -1,17 +1,17 @@
 /** examples/stripe-subscriptions on a real PostgreSQL, where effects and "processed" are one commit. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ExampleProcess, readReadme, runCommand } from './example-process.ts';
 import { createOwnDatabase, type OwnDatabase } from './own-database.ts';
 import { openService } from './service-rig.ts';
 import { signedRequest, stripeEvent } from './stripe-events.ts';
 
 let own: OwnDatabase;
-beforeAll(async () => {
+beforeEach(async () => {
   own = await createOwnDatabase();
 });
-afterAll(() => own[Symbol.asyncDispose]());
+afterEach(() => own[Symbol.asyncDispose]());
 
-describe('on PostgreSQL', { timeout: 120_000 }, () => {
+describe('on PostgreSQL', { timeout: 40_000 }, () => {
   it('SUB-05 SUB-10 SUB-12 a handler that fails half-way leaves nothing behind; a cron tries it again, and it has written once', async () => {
     await using rig = await openService({ database: own.url, role: 'api' });
     const { hooks, database } = rig.service;
