@@ -34,6 +34,11 @@ const MAX_BYTES_PER_COMMIT = 16 * 1024 * 1024;
 /** Each reload sees the change that made the last try stale; more than this many in a row is a storm of changes. */
 const MAX_STALE = 20;
 
+interface FannedOut extends AcceptItem {
+  /** When its places in the lanes were promised, by this node's clock. */
+  readonly handedAt: number;
+}
+
 interface Committed {
   readonly result: AcceptResult;
   readonly epoch: number;
@@ -80,7 +85,7 @@ export class Acceptor {
   async relay(limit: number): Promise<number> {
     const { store, clock, directory } = this.#options;
     const epoch = this.#options.epoch();
-    let items: readonly (AcceptItem | undefined)[] = [];
+    let items: readonly (FannedOut | undefined)[] = [];
     const fanOut = async (messages: readonly Message[]) => {
       for (const item of items) if (item !== undefined) this.#unreserve(item);
       items = [];
@@ -113,14 +118,14 @@ export class Acceptor {
     return this.#commits.idle();
   }
 
-  async #relayed(message: Message): Promise<AcceptItem | undefined> {
+  async #relayed(message: Message): Promise<FannedOut | undefined> {
     const { directory } = this.#options;
     const { applicationId } = message;
     const audience = directory.peek(applicationId) ?? (await directory.audience(applicationId));
     return audience && this.#fanOut(message, audience);
   }
 
-  async #settle(item: AcceptItem): Promise<Committed> {
+  async #settle(item: FannedOut): Promise<Committed> {
     try {
       return await this.#commits.add(item);
     } catch (error) {
@@ -147,20 +152,22 @@ export class Acceptor {
     return message;
   }
 
-  #fanOut(message: Message, audience: Audience, remember?: Remembered): AcceptItem {
-    const { ids } = this.#options;
+  #fanOut(message: Message, audience: Audience, remember?: Remembered): FannedOut {
+    const { ids, clock } = this.#options;
+    const handedAt = clock.now();
     const deliveries: NewDelivery[] = [];
     for (const target of audience.targets.values()) {
       if (!matches(target, message)) continue;
       const state = this.#firstState(target, message.payload.length);
       const delivery = { id: ids.next('dlv'), destinationId: target.endpoint.id, state };
-      if (state === 'leased') this.#options.handOffs.add(delivery.id);
+      if (state === 'leased') this.#options.handOffs.add(handedAt);
       deliveries.push(delivery);
     }
     return {
       message,
       fanoutRevision: audience.fanoutRevision,
       deliveries,
+      handedAt,
       ...(remember === undefined ? {} : { remember }),
     };
   }
@@ -182,19 +189,20 @@ export class Acceptor {
     return this.#options.dispatch.carries && !isHandler(destinationId);
   }
 
-  #handOff(item: AcceptItem, epoch: number, fenced: boolean): void {
+  #handOff(item: FannedOut, epoch: number, fenced: boolean): void {
     const { lanes } = this.#options;
     const { message } = item;
     for (const { id, destinationId, state } of item.deliveries) {
       if (state === 'pending') this.#leave(id, destinationId, message);
       if (state !== 'leased') continue;
       if (fenced) {
-        this.#giveBack(id, destinationId, message);
+        this.#giveBack(destinationId, item);
         continue;
       }
       this.#options.onHandedOff();
       const job: Job = {
         epoch,
+        handedAt: item.handedAt,
         ...(message.headers === undefined ? {} : { received: message }),
         delivery: {
           id,
@@ -221,16 +229,16 @@ export class Acceptor {
     else if (this.#isMine(destinationId)) lanes.leave(destinationId);
   }
 
-  #unreserve(item: AcceptItem): void {
-    for (const { id, destinationId, state } of item.deliveries) {
-      if (state === 'leased') this.#giveBack(id, destinationId, item.message);
+  #unreserve(item: FannedOut): void {
+    for (const { destinationId, state } of item.deliveries) {
+      if (state === 'leased') this.#giveBack(destinationId, item);
     }
   }
 
   /** The promised place is not needed: nothing was leased. */
-  #giveBack(deliveryId: string, destinationId: string, { payload }: Message): void {
-    this.#options.handOffs.delete(deliveryId);
-    this.#options.lanes.unreserve(destinationId, payload.length);
+  #giveBack(destinationId: string, { message, handedAt }: FannedOut): void {
+    this.#options.handOffs.delete(handedAt);
+    this.#options.lanes.unreserve(destinationId, message.payload.length);
   }
 
   async #commit(items: readonly AcceptItem[]): Promise<Committed[]> {

@@ -188,7 +188,8 @@ export function createEngine(given: EngineOptions): Engine {
     try {
       const end = await ending;
       // What ended without an answer of the store's may still be leased to this epoch.
-      if (end.kind !== 'lost' || job.epoch !== lease.epoch) handOffs.delete(job.delivery.id);
+      const isOver = end.kind !== 'lost' || job.epoch !== lease.epoch;
+      if (isOver && job.handedAt !== undefined) handOffs.delete(job.handedAt);
       job.onEnd?.(end);
     } catch (error) {
       onTrouble(error);
@@ -305,9 +306,8 @@ export function createEngine(given: EngineOptions): Engine {
       cycle.stop();
       await lease.stop().catch(onTrouble);
     },
-    async publish(publication) {
-      if (state !== 'running') throw notRunning(state);
-      return acceptor.publish(publication);
+    publish(publication) {
+      return state === 'running' ? acceptor.publish(publication) : Promise.reject(notRunning(state));
     },
     changed(applicationId) {
       directory.changed(applicationId);

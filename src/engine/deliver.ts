@@ -42,14 +42,14 @@ export function handle(
 }
 
 /** Makes the attempt. Never rejects for what the endpoint or the network did. */
-export async function send(
+export function send(
   job: Job,
   target: Target,
   received: Received | undefined,
   startedAt: number,
   signal: AbortSignal,
   options: DeliverOptions,
-): Promise<Outcome> {
+): Outcome | Promise<Outcome> {
   const { delivery } = job;
   if (target.signer === undefined) return unexpected(new Error(target.signerProblem));
   const headers =

@@ -4,16 +4,45 @@ import { createManualClock } from '../testing/manual-clock.ts';
 import { HandOffs } from './hand-offs.ts';
 
 describe('where hand-offs begin', () => {
-  it('is the oldest that is under way, whichever ends first', () => {
+  it('is no later than the oldest that is under way, whichever ends first', async () => {
     const clock = createManualClock();
     const ids = createIds(clock.now);
     const handOffs = new HandOffs(clock);
-    const [first = '', second = '', third = ''] = [ids.next('dlv'), ids.next('dlv'), ids.next('dlv')];
-    for (const id of [first, second, third]) handOffs.add(id);
-    handOffs.delete(second);
-    expect(handOffs.from).toBe(first);
-    handOffs.delete(first);
-    expect(handOffs.from).toBe(third);
+    const made: { at: number; id: string }[] = [];
+    for (let i = 0; i < 3; i++) {
+      handOffs.add(clock.now());
+      made.push({ at: clock.now(), id: ids.next('dlv') });
+      await clock.advance(2000);
+    }
+    const [first = never(), second = never(), third = never()] = made;
+    handOffs.delete(second.at);
+    expect(handOffs.from <= first.id).toBe(true);
+    handOffs.delete(first.at);
+    expect(handOffs.from > first.id).toBe(true);
+    expect(handOffs.from <= third.id).toBe(true);
+  });
+
+  it('is that of the last of many in one second, until it is over too', () => {
+    const clock = createManualClock();
+    const ids = createIds(clock.now);
+    const handOffs = new HandOffs(clock);
+    const at = clock.now();
+    for (let i = 0; i < 3; i++) handOffs.add(at);
+    const id = ids.next('dlv');
+    handOffs.delete(at);
+    handOffs.delete(at);
+    expect(handOffs.from <= id).toBe(true);
+  });
+
+  it('does not rise above what is under way when the clock steps back', async () => {
+    const clock = createManualClock();
+    let now = 10_000_000;
+    const handOffs = new HandOffs({ ...clock, now: () => now });
+    handOffs.add(now);
+    now -= 5_000_000;
+    handOffs.add(now);
+    const ids = createIds(() => now);
+    expect(handOffs.from <= ids.next('dlv')).toBe(true);
   });
 
   it('with none under way is below every id to come, and above those that are over', async () => {
@@ -27,3 +56,7 @@ describe('where hand-offs begin', () => {
     expect(from <= ids.next('dlv')).toBe(true);
   });
 });
+
+function never(): never {
+  throw new Error('made above');
+}

@@ -5,6 +5,7 @@
  * The limit finds itself: it starts small, grows by one with every success and halves with every failure. A dead
  * endpoint holds one slot, a fast one as many as it can use.
  */
+import { Fifo } from '../fifo.ts';
 import type { Attempt } from '../model/index.ts';
 import type { ClaimedDelivery } from '../store/index.ts';
 import type { Received } from './handling.ts';
@@ -13,6 +14,8 @@ import type { Received } from './handling.ts';
 export interface Job {
   readonly delivery: ClaimedDelivery;
   readonly epoch: number;
+  /** When it was leased as it was accepted, by this node's clock; without it, it was claimed. */
+  readonly handedAt?: number;
   /** Known when the message was accepted a moment ago; read from the store where it is needed and not known. */
   readonly received?: Received;
   /** Called once, when nothing more will be done with it here: for who handed it out. */
@@ -38,7 +41,7 @@ const PACE_WINDOW_MS = 500;
 
 export class Lane {
   readonly destinationId: string;
-  readonly #waiting: Job[] = [];
+  readonly #waiting = new Fifo<Job>();
   /** Most requests at the same time. */
   #ceiling: number;
   #limit: number;
@@ -158,7 +161,7 @@ export class Lane {
 
   /** Gives up what waits in memory. */
   drain(): Job[] {
-    return this.#waiting.splice(0);
+    return this.#waiting.drain();
   }
 }
 

@@ -67,7 +67,7 @@ export class Slots {
     for (let step = 1; step <= LINES.length; step++) {
       const index = (this.#turn + step) % LINES.length;
       const line = LINES[index] ?? 'busy';
-      const [first] = this.#lines[line];
+      const first = this.#lines[line].values().next().value;
       if (first === undefined || !this.#isOpen(line, first.standing)) continue;
       this.#turn = index;
       this.#lines[line].delete(first);

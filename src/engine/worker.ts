@@ -51,11 +51,16 @@ export class Worker {
       target.forwardAs && (job.received ?? (await this.#received(job).catch((error) => this.#drop(job, error))));
     const startedAt = this.#options.clock.now();
     if (this.#isTransactional(target)) return this.#transact(job, target, received ?? {});
-    const outcome = await this.#attempt(job, target, received, startedAt).catch(unexpected);
+    let outcome: Outcome;
+    try {
+      outcome = await this.#attempt(job, target, received, startedAt);
+    } catch (error) {
+      outcome = unexpected(error);
+    }
     return this.#finish(job, target, startedAt, outcome, true, received);
   }
 
-  async #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Promise<Outcome> {
+  #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Outcome | Promise<Outcome> {
     const { signal } = this.#cutOff;
     if (target.kind === 'handler') return handle(job, target, received ?? {}, signal, this.#options);
     return send(job, target, received, startedAt, signal, this.#options);

@@ -6,6 +6,7 @@
  * - the connection used last is used next (no scan over all of them per request).
  */
 import { Client } from 'undici';
+import { Fifo } from '../fifo.ts';
 import type { Connector } from './connector.ts';
 import { type Exchange, MAX_HEADER_BYTES } from './exchange.ts';
 import { meterReads } from './metered-reads.ts';
@@ -31,8 +32,7 @@ export class OriginPool {
   private readonly connections = new Set<Connection>();
   private readonly free: Connection[] = [];
   /** First in, first out; given-up ones are skipped when their turn comes. */
-  private waiting: Exchange[] = [];
-  private nextWaiting = 0;
+  private readonly waiting = new Fifo<Exchange>();
   private active = 0;
 
   constructor(options: OriginPoolOptions) {
@@ -93,15 +93,9 @@ export class OriginPool {
   }
 
   private takeWaiting(): Exchange | undefined {
-    while (this.nextWaiting < this.waiting.length) {
-      const exchange = this.waiting[this.nextWaiting++];
-      if (this.nextWaiting > 1024 || this.nextWaiting === this.waiting.length) {
-        this.waiting = this.waiting.slice(this.nextWaiting);
-        this.nextWaiting = 0;
-      }
-      if (exchange !== undefined && !exchange.done) return exchange;
-    }
-    return undefined;
+    let exchange = this.waiting.shift();
+    while (exchange?.done) exchange = this.waiting.shift();
+    return exchange;
   }
 }
 

@@ -8,6 +8,8 @@ import { responseText } from './response-text.ts';
 import type { SenderContext, SendRequest } from './sender.ts';
 import type { Target } from './target.ts';
 
+type Response = Extract<Outcome, { kind: 'response' }>;
+
 /** Neither header needs more, and what a stranger sends is stored. */
 const MAX_HEADER_VALUE = 256;
 
@@ -48,19 +50,19 @@ export class Transfer implements ExchangeOwner {
       this.follow(exchange);
       return;
     }
-    const { responseHeaders } = exchange;
+    const { responseHeaders, truncated } = exchange;
     const retryAfter = single(responseHeaders['retry-after']);
     const webhookDelivery = single(responseHeaders['webhook-delivery']);
-    const { truncated } = exchange;
-    this.finish({
+    const outcome: { -readonly [K in keyof Response]: Response[K] } = {
       kind: 'response',
       status: exchange.status,
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-      ...(webhookDelivery === undefined ? {} : { webhookDelivery }),
       body: responseText(exchange.body?.bytes(), truncated, single(responseHeaders['content-encoding'])),
       bodyTruncated: truncated,
       durationMs: this.elapsedMs(),
-    });
+    };
+    if (retryAfter !== undefined) outcome.retryAfter = retryAfter;
+    if (webhookDelivery !== undefined) outcome.webhookDelivery = webhookDelivery;
+    this.finish(outcome);
   }
 
   failed(failure: Failure): void {

@@ -50,6 +50,8 @@ export interface Messages {
 
 export const DEFAULT_MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;
 const REMEMBER_MS = 12 * 60 * 60 * 1000;
+const PAYLOAD = ['body', 'payload'];
+const EVENT_TYPE = ['body', 'eventType'];
 const CHANNELS = { min: 1, max: 5 };
 const TAGS = { min: 1, max: 8 };
 
@@ -66,11 +68,15 @@ export function createMessages(context: Context): Messages {
   }
 
   async function publish(input: PublishInput, { client }: PublishOptions = {}): Promise<Message> {
-    const { idempotencyKey, payload: given, ...rest } = objectArgument(input);
-    const payload = toPayloadBytes(given, ['body', 'payload']);
-    if (client !== undefined) return enqueue(client, { ...rest, payload }, idempotencyKey);
-    const key = idempotencyKey;
-    const fingerprint = key === undefined ? '' : fingerprintOf(rest.eventType, payload);
+    const { idempotencyKey: key } = objectArgument(input);
+    const checked = { ...input, payload: toPayloadBytes(input.payload, PAYLOAD) };
+    if (client !== undefined) return enqueue(client, checked, key);
+    if (key === undefined) return (await accept(checked)) as Message;
+    return publishOnce(checked, key);
+  }
+
+  async function publishOnce(input: CheckedInput, key: string): Promise<Message> {
+    const fingerprint = fingerprintOf(input.eventType, input.payload);
     const remember = (message: Message): Remembered => ({
       key: `publish:${message.applicationId}:${key}`,
       fingerprint,
@@ -78,9 +84,9 @@ export function createMessages(context: Context): Messages {
       body: message.id,
       expiresAt: clock.now() + REMEMBER_MS,
     });
-    const result = await accept(key === undefined ? { ...rest, payload } : { ...rest, payload, remember });
+    const result = await accept({ ...input, remember });
     if ('id' in result) return result;
-    if (result.fingerprint === fingerprint) return messages.get(rest.application, result.body);
+    if (result.fingerprint === fingerprint) return messages.get(input.application, result.body);
     throw new PosthornError(
       'idempotency_key_reused',
       `The idempotency key ${JSON.stringify(key)} belongs to another message; use a new key for each`,
@@ -138,22 +144,28 @@ export function createMessages(context: Context): Messages {
   return messages;
 }
 
-/** Callers in plain JavaScript may pass anything. */
-function checkMarks(input: CheckedInput): CheckedInput {
-  const { application, eventType, eventId, channels, tags } = input;
+/** Callers in plain JavaScript may pass anything, more than is asked for too. */
+function checkMarks({
+  application,
+  eventType,
+  payload,
+  eventId,
+  channels,
+  tags,
+  remember,
+}: CheckedInput): CheckedInput {
   if (typeof application !== 'string') throw notText('application');
   if (typeof eventType !== 'string') throw notText('eventType');
-  checkName(eventType, ['body', 'eventType']);
+  checkName(eventType, EVENT_TYPE);
+  const checked: { -readonly [K in keyof CheckedInput]: CheckedInput[K] } = { application, eventType, payload };
   if (eventId !== undefined) {
     if (typeof eventId !== 'string') throw notText('eventId');
-    checkUid(eventId, 'msg', ['body', 'eventId']);
+    checked.eventId = checkUid(eventId, 'msg', ['body', 'eventId']);
   }
-  if (channels === undefined && tags === undefined) return input;
-  return {
-    ...input,
-    ...(channels !== undefined && { channels: checkList(channels, 'channels', CHANNELS) }),
-    ...(tags !== undefined && { tags: checkList(tags, 'tags', TAGS) }),
-  };
+  if (channels !== undefined) checked.channels = checkList(channels, 'channels', CHANNELS);
+  if (tags !== undefined) checked.tags = checkList(tags, 'tags', TAGS);
+  if (remember !== undefined) checked.remember = remember;
+  return checked;
 }
 
 function checkList(names: readonly string[], field: string, range: typeof CHANNELS): readonly string[] {
