@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createHmacSha256 } from './hmac.ts';
 
 const KEY = fc.uint8Array({ minLength: 1, maxLength: 150 });
-const PREFIX = fc.stringMatching(/^[\x21-\x7e]{0,300}$/);
+const TEXT = fc.string({ unit: 'binary', maxLength: 300 });
 
 describe('HMAC-SHA256', () => {
   it("is Node's own for keys shorter and longer than a block, and contents of any length", () => {
@@ -13,9 +13,9 @@ describe('HMAC-SHA256', () => {
       fc.uint8Array({ minLength: 15_900, maxLength: 17_000 }),
     );
     fc.assert(
-      fc.property(KEY, PREFIX, payload, (key, prefix, content) => {
-        const expected = createHmac('sha256', key).update(prefix).update(content).digest('base64');
-        expect(createHmacSha256(createSecretKey(key))(prefix, content)).toBe(expected);
+      fc.property(KEY, TEXT, payload, TEXT, (key, before, content, after) => {
+        const expected = createHmac('sha256', key).update(before).update(content).update(after).digest();
+        expect(createHmacSha256(createSecretKey(key))([before, content, after])).toEqual(expected);
       }),
       { numRuns: 300 },
     );
@@ -23,14 +23,17 @@ describe('HMAC-SHA256', () => {
 
   it('leaves nothing of one content in the next, nor of one key', () => {
     const [one, two] = ['first', 'second key'].map((key) => createHmacSha256(createSecretKey(Buffer.from(key))));
-    const long = one?.('a.1.', Buffer.alloc(1000, 1));
-    two?.('b.2.', Buffer.alloc(10, 2));
-    expect(one?.('a.1.', Buffer.alloc(1000, 1))).toBe(long);
+    const long = one?.(['a.1.', Buffer.alloc(1000, 1)]);
+    two?.(['b.2.', Buffer.alloc(10, 2)]);
+    expect(one?.(['a.1.', Buffer.alloc(1000, 1)])).toEqual(long);
   });
 
   it('RFC 4231 test case 2', () => {
-    const mac = createHmacSha256(createSecretKey(Buffer.from('Jefe')))('what do ya want ', Buffer.from('for nothing?'));
+    const mac = createHmacSha256(createSecretKey(Buffer.from('Jefe')))([
+      'what do ya want ',
+      Buffer.from('for nothing?'),
+    ]);
     const expected = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843';
-    expect(Buffer.from(mac, 'base64').toString('hex')).toBe(expected);
+    expect(mac.toString('hex')).toBe(expected);
   });
 });

@@ -13,21 +13,41 @@ const MAX_COPIED_BYTES = 16 * 1024;
 /** Filled and read within one call. Its first block is the key's. */
 const scratch = Buffer.alloc(BLOCK_BYTES + MAX_COPIED_BYTES);
 
-/** Base64 of the HMAC over an ASCII prefix and the payload. */
-export function createHmacSha256(key: KeyObject): (prefix: string, payload: Uint8Array) => string {
+/** What is signed, piece by piece; text is UTF-8. */
+export type Content = readonly (string | Uint8Array)[];
+
+export function createHmacSha256(key: KeyObject): (content: Content) => Buffer {
   const inner = pad(key, 0x36);
   const outer = Buffer.concat([pad(key, 0x5c), Buffer.alloc(DIGEST_BYTES)]);
 
-  return (prefix, payload) => {
-    const payloadAt = BLOCK_BYTES + prefix.length;
-    const end = payloadAt + payload.length;
-    if (end > scratch.length) return createHmac('sha256', key).update(prefix).update(payload).digest('base64');
+  return (content) => {
+    if (lengthAtMost(content) > MAX_COPIED_BYTES) return streamed(key, content);
     scratch.set(inner, 0);
-    scratch.write(prefix, BLOCK_BYTES, 'latin1');
-    scratch.set(payload, payloadAt);
+    let end = BLOCK_BYTES;
+    for (const piece of content) end += append(piece, end);
     outer.write(hash('sha256', scratch.subarray(0, end), 'binary'), BLOCK_BYTES, 'latin1');
-    return hash('sha256', outer, 'base64');
+    return hash('sha256', outer, 'buffer');
   };
+}
+
+/** Without reading it: no character of a string takes more than three bytes. */
+function lengthAtMost(content: Content): number {
+  let bytes = 0;
+  for (const piece of content) bytes += typeof piece === 'string' ? 3 * piece.length : piece.length;
+  return bytes;
+}
+
+/** Answers how many bytes it was. */
+function append(piece: string | Uint8Array, at: number): number {
+  if (typeof piece === 'string') return scratch.write(piece, at);
+  scratch.set(piece, at);
+  return piece.length;
+}
+
+function streamed(key: KeyObject, content: Content): Buffer {
+  const digest = createHmac('sha256', key);
+  for (const piece of content) digest.update(piece);
+  return digest.digest();
 }
 
 function pad(key: KeyObject, byte: number): Buffer {

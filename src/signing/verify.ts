@@ -1,7 +1,8 @@
-import { createHmac, type KeyObject, timingSafeEqual, verify as verifyBytes } from 'node:crypto';
+import { type KeyObject, timingSafeEqual, verify as verifyBytes } from 'node:crypto';
 import { invalid } from '../errors.ts';
 import { decodeBase64 } from './base64.ts';
 import { ED25519_SIGNATURE_BYTES } from './ed25519.ts';
+import { type Content, createHmacSha256 } from './hmac.ts';
 import { parseVerificationKey } from './secret.ts';
 import { contentBytes, contentPrefix, isMessageId } from './signed-content.ts';
 import { type HeaderSource, readSignedHeaders } from './signed-headers.ts';
@@ -46,7 +47,7 @@ export function verify(
 export function createVerifier(secrets: readonly string[]): Verifier {
   if (secrets.length === 0) throw invalid(['secrets'], 'must not be empty: nothing could be verified');
   const keys = secrets.map(parseVerificationKey);
-  const hmacKeys = keys.filter(({ kind }) => kind === 'hmac').map(({ key }) => key);
+  const hmacs = keys.filter(({ kind }) => kind === 'hmac').map(({ key }) => createHmacSha256(key));
   const ed25519Keys = keys.filter(({ kind }) => kind === 'ed25519').map(({ key }) => key);
 
   return {
@@ -66,7 +67,7 @@ export function createVerifier(secrets: readonly string[]): Verifier {
       const signatures = parseSignatures(signed.signatures);
       const prefix = contentPrefix(signed.messageId, timestampS);
       const matches =
-        matchesHmac(hmacKeys, signatures.v1, prefix, body) || matchesEd25519(ed25519Keys, signatures.v1a, prefix, body);
+        matchesHmac(hmacs, signatures.v1, prefix, body) || matchesEd25519(ed25519Keys, signatures.v1a, prefix, body);
       return matches ? { ok: true, messageId: signed.messageId, timestampS } : rejected('no_matching_signature');
     },
   };
@@ -102,14 +103,14 @@ function parseSignatures(list: string): Signatures {
 }
 
 function matchesHmac(
-  keys: readonly KeyObject[],
+  hmacs: readonly ((content: Content) => Buffer)[],
   signatures: readonly Buffer[],
   prefix: string,
   body: Uint8Array,
 ): boolean {
   if (signatures.length === 0) return false;
-  return keys.some((key) => {
-    const expected = createHmac('sha256', key).update(prefix).update(body).digest();
+  return hmacs.some((hmac) => {
+    const expected = hmac([prefix, body]);
     return signatures.some((actual) => actual.length === expected.length && timingSafeEqual(actual, expected));
   });
 }

@@ -1,9 +1,10 @@
 import { invalid } from '../../errors.ts';
+import type { Content } from '../../signing/index.ts';
 import { defineProvider } from './define-provider.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 import type { Encoding } from './encoded.ts';
 import { FREE_FORM_SAMPLES, FREE_FORM_SETTINGS, freeFormEvent } from './free-form-event.ts';
-import type { Content, HmacAlgorithm } from './hmac.ts';
+import type { HmacAlgorithm } from './hmac.ts';
 import { type HmacVerification, hmacScheme } from './hmac-scheme.ts';
 import type { InboundRequest } from './provider.ts';
 import { one, type SettingValues } from './settings.ts';

@@ -1,6 +1,7 @@
+import type { Content } from '../../signing/index.ts';
 import { decode, type Encoding } from './encoded.ts';
 import { header, withHeaders } from './header.ts';
-import { type Content, DIGEST_BYTES, type HmacAlgorithm, hmacKeys, isHmac, signHmac } from './hmac.ts';
+import { DIGEST_BYTES, type HmacAlgorithm, hmacKeys, isHmac, signHmac } from './hmac.ts';
 import type { InboundRequest, Verdict } from './provider.ts';
 import { all, type SettingValues } from './settings.ts';
 import { formatTimestamp, outsideWindow, parseTimestamp, type TimestampUnit } from './timestamp.ts';
