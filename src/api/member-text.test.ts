@@ -20,6 +20,19 @@ describe('memberText', () => {
     expect(textOf('[{"payload":1}]', 'payload')).toBeUndefined();
   });
 
+  it('finds the end of strings of any length, whatever is escaped in them', () => {
+    const text = fc.array(fc.constantFrom('\\', '"', 'x', '}', '\\\\', 'a long piece of plain text '), {
+      maxLength: 90,
+    });
+    fc.assert(
+      fc.property(text, text, (first, second) => {
+        const payload = JSON.stringify({ [first.join('')]: [second.join(''), first.join('')] });
+        expect(textOf(`{"a":${JSON.stringify(second.join(''))},"payload":${payload},"z":1}`, 'payload')).toBe(payload);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('gives bytes over a buffer of their own, because they cross threads', () => {
     const bytes = memberText(Buffer.from('{"payload":{"a":1}}'), 'payload');
     expect(bytes?.buffer.byteLength).toBe(7);

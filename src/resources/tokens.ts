@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { invalid } from '../errors.ts';
 import { randomSecret } from '../ids.ts';
 import type { Token, TokenScope } from '../model/index.ts';
@@ -141,5 +141,5 @@ function view({ hash: _, ...rest }: Token): TokenView {
 }
 
 function sha256(plain: string): string {
-  return createHash('sha256').update(plain).digest('hex');
+  return hash('sha256', plain, 'hex');
 }
