@@ -1,7 +1,7 @@
 import type { Message } from '../../model/index.ts';
 import { MESSAGE_COLUMNS, messageValues } from '../row-values.ts';
 import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, NewDelivery } from '../store.ts';
-import type { Db, SqlValue } from './driver.ts';
+import { type Db, insertRows, type RowsStatement, type SqlValue } from './driver.ts';
 import { goneMessage } from './event-ids.ts';
 import { DueLanes } from './lanes.ts';
 import { isAlive } from './nodes.ts';
@@ -12,10 +12,23 @@ const BY_EVENT_ID = 'SELECT id FROM messages WHERE application_id = ? AND event_
 // Only what came again is compared: the hot path reads no payload.
 const SAME_PAYLOAD = 'SELECT payload = ? AS same FROM messages WHERE application_id = ? AND id = ?';
 const COUNT_CONFLICT = 'UPDATE messages SET conflicts = coalesce(conflicts, 0) + 1 WHERE application_id = ? AND id = ?';
-const MESSAGES = `messages (${MESSAGE_COLUMNS})`;
-const DELIVERIES = `
-  deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts, schedule_attempts,
-    due_at, lease_epoch, created_at, updated_at, reason)`;
+const MESSAGES = insertRows(`messages (${MESSAGE_COLUMNS})`);
+// Most have nothing else, and every value that is bound costs.
+const PLAIN_MESSAGES = insertRows('messages (id, application_id, event_type, payload, created_at)');
+const DELIVERIES = {
+  leased: insertDeliveries('leased', '?2', 'accepted'),
+  pending: insertDeliveries('pending', 'NULL', 'accepted'),
+  held: insertDeliveries('held', 'NULL', 'accepted while the endpoint was stopped'),
+};
+
+/** `?1` is the time of acceptance. */
+function insertDeliveries(state: NewDelivery['state'], leaseEpoch: string, reason: string): RowsStatement {
+  return insertRows(
+    `deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
+      schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)`,
+    `(?, ?, ?, ?, ?, '${state}', 'scheduled', 0, 0, ?1, ${leaseEpoch}, ?1, ?1, '${reason}')`,
+  );
+}
 
 const ACCEPTED: AcceptResult = { kind: 'accepted' };
 
@@ -73,8 +86,9 @@ class Batch {
   readonly #now: number;
   readonly #epoch: number | undefined;
   readonly #lanes = new DueLanes();
-  #messages: SqlValue[][] = [];
-  #deliveries: SqlValue[][] = [];
+  #messages: SqlValue[] = [];
+  #plainMessages: SqlValue[] = [];
+  #deliveries: Record<NewDelivery['state'], SqlValue[]> = { leased: [], pending: [], held: [] };
 
   constructor(db: Db, now: number, epoch: number | undefined) {
     this.#db = db;
@@ -83,43 +97,35 @@ class Batch {
   }
 
   add({ message, deliveries, remember: kept }: AcceptItem): void {
-    this.#messages.push(messageValues(message));
-    for (const delivery of deliveries) this.#addDelivery(message, delivery);
+    const { id, applicationId, eventType } = message;
+    if (isPlain(message)) this.#plainMessages.push(id, applicationId, eventType, message.payload, message.createdAt);
+    else this.#messages.push(...messageValues(message));
+    for (const { id: deliveryId, destinationId, state: wanted } of deliveries) {
+      const state = wanted === 'leased' && this.#epoch === undefined ? 'pending' : wanted;
+      this.#deliveries[state].push(deliveryId, id, applicationId, destinationId, eventType);
+      if (state === 'pending') this.#lanes.note(destinationId, this.#now);
+    }
     if (kept !== undefined) remember(this.#db, kept);
   }
 
   write(): void {
-    this.#db.insert(MESSAGES, this.#messages);
-    this.#db.insert(DELIVERIES, this.#deliveries);
+    const { leased, pending, held } = this.#deliveries;
+    this.#db.runRows(PLAIN_MESSAGES, [], this.#plainMessages);
+    this.#db.runRows(MESSAGES, [], this.#messages);
+    this.#db.runRows(DELIVERIES.leased, [this.#now, this.#epoch ?? null], leased);
+    this.#db.runRows(DELIVERIES.pending, [this.#now], pending);
+    this.#db.runRows(DELIVERIES.held, [this.#now], held);
     this.#lanes.write(this.#db);
     this.#messages = [];
-    this.#deliveries = [];
-  }
-
-  #addDelivery(message: Message, { id, destinationId, ...delivery }: NewDelivery): void {
-    const now = this.#now;
-    const epoch = this.#epoch ?? null;
-    const state = delivery.state === 'leased' && epoch === null ? 'pending' : delivery.state;
-    this.#deliveries.push([
-      id,
-      message.id,
-      message.applicationId,
-      destinationId,
-      message.eventType,
-      state,
-      'scheduled',
-      0,
-      0,
-      now,
-      state === 'leased' ? epoch : null,
-      now,
-      now,
-      state === 'held' ? 'accepted while the endpoint was stopped' : 'accepted',
-    ]);
-    if (state === 'pending') this.#lanes.note(destinationId, now);
+    this.#plainMessages = [];
+    this.#deliveries = { leased: [], pending: [], held: [] };
   }
 }
 
+function isPlain({ eventId, channels, tags, headers, contentType, conflicts }: Message): boolean {
+  return (eventId ?? channels ?? tags ?? headers ?? contentType ?? conflicts) === undefined;
+}
+
 export function insertMessage(db: Db, message: Message): void {
-  db.insert(MESSAGES, [messageValues(message)]);
+  db.runRows(MESSAGES, [], messageValues(message));
 }

@@ -30,13 +30,34 @@ async function loadDriver(): Promise<DriverModule> {
   }
 }
 
-const ROWS_PER_INSERT = 16;
+/** A statement over rows of values. In `row`, each `?` is a value of the row's own, `?1`, `?2`, … are shared by all rows. */
+export interface RowsStatement {
+  readonly text: (rows: string) => string;
+  readonly row: string;
+}
+
+/** `into` is `table (columns)`; without `row`, each column is a value of the row's own. */
+export function insertRows(into: string, row = `(${into.replace(/.*\(/s, '').replace(/[^,)]+/g, '?')}`): RowsStatement {
+  // Every failure takes the whole transaction back. Without OR FAIL SQLite would copy each page that the statement
+  // touches, to be able to take back the statement alone: a fifth of its cost.
+  return { text: (rows) => `INSERT OR FAIL INTO ${into} VALUES ${rows}`, row };
+}
+
+const OWN_VALUE = /\?(?!\d)/g;
+/** Many rows a statement: what a statement costs by itself is as much as several rows of it. */
+const ROWS_AT_ONCE = [16, 4, 1];
+
+interface PreparedForRows {
+  /** Values a row. */
+  readonly width: number;
+  readonly sizes: readonly { readonly count: number; readonly prepared: DriverStatement }[];
+}
 
 /** A database with its prepared statements kept: SQL text is the key, so each statement is compiled once. */
 export class Db {
   readonly #database: DriverDatabase;
   readonly #statements = new Map<string, DriverStatement>();
-  readonly #inserters = { one: new Map<string, DriverStatement>(), many: new Map<string, DriverStatement>() };
+  readonly #forRows = new Map<RowsStatement, PreparedForRows>();
 
   constructor(database: DriverDatabase) {
     this.#database = database;
@@ -50,14 +71,17 @@ export class Db {
     return Number(this.#statement(sql).run(...params).changes);
   }
 
-  /** `into` is `table (columns)`. Many rows a statement: a call of the driver costs as much as a row of it. */
-  insert(into: string, rows: readonly (readonly SqlValue[])[]): void {
-    for (let from = 0; from < rows.length; ) {
-      const count = rows.length - from >= ROWS_PER_INSERT ? ROWS_PER_INSERT : 1;
-      const params = rows.slice(from, from + count).flat();
-      this.#inserter(into, count, params.length / count).run(...params);
-      from += count;
+  /** `values` are those of all rows, one after the other. Answers how many rows were changed. */
+  runRows(statement: RowsStatement, shared: readonly SqlValue[], values: readonly SqlValue[]): number {
+    const { width, sizes } = this.#preparedForRows(statement, shared.length);
+    let changes = 0;
+    let from = 0;
+    for (const { count, prepared } of sizes) {
+      for (const length = count * width; from + length <= values.length; from += length) {
+        changes += Number(prepared.run(...shared, ...values.slice(from, from + length)).changes);
+      }
     }
+    return changes;
   }
 
   get<T = Row>(sql: string, ...params: SqlValue[]): T | undefined {
@@ -70,20 +94,25 @@ export class Db {
 
   close(): void {
     this.#statements.clear();
-    this.#inserters.one.clear();
-    this.#inserters.many.clear();
+    this.#forRows.clear();
     this.#database.close();
   }
 
-  #inserter(into: string, rows: number, columns: number): DriverStatement {
-    const known = rows === 1 ? this.#inserters.one : this.#inserters.many;
-    let statement = known.get(into);
-    if (statement === undefined) {
-      const row = `(${Array(columns).fill('?').join(', ')})`;
-      statement = this.#database.prepare(`INSERT INTO ${into} VALUES ${Array(rows).fill(row).join(', ')}`);
-      known.set(into, statement);
+  #preparedForRows(statement: RowsStatement, shared: number): PreparedForRows {
+    let known = this.#forRows.get(statement);
+    if (known === undefined) {
+      const sizes = ROWS_AT_ONCE.map((count) => {
+        let last = shared;
+        const rows = Array(count)
+          .fill(statement.row)
+          .join(', ')
+          .replace(OWN_VALUE, () => `?${++last}`);
+        return { count, prepared: this.#database.prepare(statement.text(rows)) };
+      });
+      known = { width: statement.row.match(OWN_VALUE)?.length ?? 0, sizes };
+      this.#forRows.set(statement, known);
     }
-    return statement;
+    return known;
   }
 
   #statement(sql: string): DriverStatement {

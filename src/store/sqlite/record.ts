@@ -4,7 +4,7 @@ import { HealthOfBatch } from '../health-of-batch.ts';
 import { ATTEMPT_COLUMNS, attemptValues } from '../row-values.ts';
 import type { RecordInput, RecordOutput } from '../store.ts';
 import { storable } from './dialect.ts';
-import type { Db, SqlValue } from './driver.ts';
+import { type Db, insertRows, type RowsStatement, type SqlValue } from './driver.ts';
 import { DueLanes } from './lanes.ts';
 import { readHealth, waitingState, writeHealth } from './set-status.ts';
 
@@ -15,46 +15,77 @@ const MOVE_ON = `
   WHERE id = ? AND state = 'leased' AND lease_epoch = ? AND attempts = ?`;
 // Only for what died: the way of a success carries no empty columns along.
 const DIE = MOVE_ON.replace('dead_at = ?', 'dead_at = ?, fingerprint = ?, last_error = ?');
-const ATTEMPTS = `attempts (${ATTEMPT_COLUMNS})`;
+// The same for many that were delivered. The plus signs keep SQLite from looking through all that this node has leased.
+const DELIVER: RowsStatement = {
+  text: (rows) => `
+    UPDATE OR FAIL deliveries SET state = 'delivered', lease_epoch = NULL, attempts = done.column2,
+      schedule_attempts = done.column3, max_attempts = done.column4, first_attempt_at = done.column5, due_at = NULL,
+      updated_at = ?2, reason = done.column6
+    FROM (VALUES ${rows}) done
+    WHERE id = done.column1 AND +state = 'leased' AND +lease_epoch = ?1 AND attempts = done.column2 - 1`,
+  row: '(?, ?, ?, ?, ?, ?)',
+};
+const ATTEMPTS = insertRows(`attempts (${ATTEMPT_COLUMNS})`);
 
 export function record(db: Db, input: RecordInput): RecordOutput {
   const lanes = new DueLanes();
   const health = new HealthOfBatch((endpointId) => readHealth(db, endpointId));
-  const attempts: SqlValue[][] = [];
+  const attempts: SqlValue[] = [];
+  const areDelivered = deliverTogether(db, input);
   const results = input.items.map((item) => {
     const { attempt } = item;
-    const endedAt = attempt.startedAt + attempt.durationMs;
-    const next = nextState(attempt.decision, endedAt);
-    const state = next.state === 'pending' ? waitingState(health.of(attempt.destinationId)) : next.state;
-    const dead = next.state === 'dead';
-    const moved = db.run(
-      dead ? DIE : MOVE_ON,
-      state,
-      attempt.number,
-      item.scheduleAttempts,
-      item.maxAttempts ?? null,
-      item.firstAttemptAt,
-      state === 'cancelled' ? null : next.dueAt,
-      input.now,
-      attempt.decision.reason,
-      next.deadCause,
-      next.deadCause === null ? null : endedAt,
-      ...(dead ? [errorFingerprint(attempt), errorLine(attempt)] : []),
-      attempt.deliveryId,
-      input.epoch,
-      attempt.number - 1,
-    );
-    if (moved === 0) return 'lease_lost' as const;
-    attempts.push(attemptRow(attempt));
-    if (state === 'pending' && next.dueAt !== null) lanes.note(attempt.destinationId, next.dueAt);
+    if (!areDelivered || attempt.decision.kind !== 'delivered') {
+      const endedAt = attempt.startedAt + attempt.durationMs;
+      const next = nextState(attempt.decision, endedAt);
+      const state = next.state === 'pending' ? waitingState(health.of(attempt.destinationId)) : next.state;
+      const dead = next.state === 'dead';
+      const moved = db.run(
+        dead ? DIE : MOVE_ON,
+        state,
+        attempt.number,
+        item.scheduleAttempts,
+        item.maxAttempts ?? null,
+        item.firstAttemptAt,
+        state === 'cancelled' ? null : next.dueAt,
+        input.now,
+        attempt.decision.reason,
+        next.deadCause,
+        next.deadCause === null ? null : endedAt,
+        ...(dead ? [errorFingerprint(attempt), errorLine(attempt)] : []),
+        attempt.deliveryId,
+        input.epoch,
+        attempt.number - 1,
+      );
+      if (moved === 0) return 'lease_lost' as const;
+      if (state === 'pending' && next.dueAt !== null) lanes.note(attempt.destinationId, next.dueAt);
+    }
+    addAttempt(attempts, attempt);
     health.apply(item);
     return 'recorded' as const;
   });
-  db.insert(ATTEMPTS, attempts);
+  db.runRows(ATTEMPTS, [], attempts);
   lanes.write(db);
   const { changes, endpoints } = health.changes();
   for (const change of changes) writeHealth(db, change.id, change.health, change.before);
   return { results, endpoints };
+}
+
+/** All that were delivered at once, or, where not every lease holds, none of them: then each is tried by itself. */
+function deliverTogether(db: Db, { epoch, now, items }: RecordInput): boolean {
+  const values: SqlValue[] = [];
+  let count = 0;
+  for (const { attempt, scheduleAttempts, firstAttemptAt, maxAttempts = null } of items) {
+    if (attempt.decision.kind !== 'delivered') continue;
+    const { deliveryId, number, decision } = attempt;
+    values.push(deliveryId, number, scheduleAttempts, maxAttempts, firstAttemptAt, decision.reason);
+    count += 1;
+  }
+  if (count < 2) return false;
+  db.exec('SAVEPOINT deliver');
+  const isEach = db.runRows(DELIVER, [epoch, now], values) === count;
+  if (!isEach) db.exec('ROLLBACK TO deliver');
+  db.exec('RELEASE deliver');
+  return isEach;
 }
 
 function nextState(decision: Decision, endedAt: number) {
@@ -69,9 +100,11 @@ function nextState(decision: Decision, endedAt: number) {
 }
 
 export function insertAttempt(db: Db, attempt: Attempt): void {
-  db.insert(ATTEMPTS, [attemptRow(attempt)]);
+  const values: SqlValue[] = [];
+  addAttempt(values, attempt);
+  db.runRows(ATTEMPTS, [], values);
 }
 
-function attemptRow(attempt: Attempt): SqlValue[] {
-  return attemptValues(attempt).map(storable);
+function addAttempt(values: SqlValue[], attempt: Attempt): void {
+  for (const value of attemptValues(attempt)) values.push(storable(value));
 }

@@ -1,7 +1,7 @@
 import { DEAD_LETTER_COLUMNS, deadLetterValues } from '../row-values.ts';
 import type { ArchivedDelivery, RestoreResult } from '../store.ts';
 import { insertMessage } from './accept.ts';
-import type { Db } from './driver.ts';
+import { type Db, insertRows } from './driver.ts';
 import { goneMessage, takeBackEventId } from './event-ids.ts';
 import { fanoutRevision } from './owners.ts';
 import { insertAttempt } from './record.ts';
@@ -10,7 +10,7 @@ const KNOWN = 'SELECT 1 AS found FROM deliveries WHERE id = ? OR (message_id = ?
 const HAS_MESSAGE = 'SELECT 1 AS found FROM messages WHERE application_id = ? AND id = ?';
 const EVENT_ID_TAKEN = 'SELECT 1 AS found FROM messages WHERE application_id = ? AND event_id = ?';
 const HAS_ATTEMPT = 'SELECT 1 AS found FROM attempts WHERE message_id = ? AND id = ?';
-const DEAD_LETTERS = `deliveries (${DEAD_LETTER_COLUMNS})`;
+const DEAD_LETTERS = insertRows(`deliveries (${DEAD_LETTER_COLUMNS})`);
 
 export function restore(db: Db, input: { items: readonly ArchivedDelivery[] }): RestoreResult[] {
   return input.items.map((item) => restoreOne(db, item));
@@ -28,7 +28,7 @@ function restoreOne(db: Db, { delivery, message, attempts }: ArchivedDelivery): 
     }
     insertMessage(db, message);
   }
-  db.insert(DEAD_LETTERS, [deadLetterValues(delivery)]);
+  db.runRows(DEAD_LETTERS, [], deadLetterValues(delivery));
   for (const attempt of attempts) {
     if (db.get(HAS_ATTEMPT, attempt.messageId, attempt.id) === undefined) insertAttempt(db, attempt);
   }
