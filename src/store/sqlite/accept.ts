@@ -24,9 +24,9 @@ const DELIVERIES = {
 /** `?1` is the time of acceptance. */
 function insertDeliveries(state: NewDelivery['state'], leaseEpoch: string, reason: string): RowsStatement {
   return insertRows(
-    `deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
-      schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)`,
-    `(?, ?, ?, ?, ?, '${state}', 'scheduled', 0, 0, ?1, ${leaseEpoch}, ?1, ?1, '${reason}')`,
+    `deliveries (due_at, created_at, updated_at, lease_epoch, state, trigger_kind, attempts, schedule_attempts, reason,
+      id, message_id, application_id, destination_id, event_type)`,
+    `(?1, ?1, ?1, ${leaseEpoch}, '${state}', 'scheduled', 0, 0, '${reason}', ?, ?, ?, ?, ?)`,
   );
 }
 

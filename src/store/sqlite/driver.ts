@@ -30,7 +30,11 @@ async function loadDriver(): Promise<DriverModule> {
   }
 }
 
-/** A statement over rows of values. In `row`, each `?` is a value of the row's own, `?1`, `?2`, … are shared by all rows. */
+/**
+ * A statement over rows of values. In `row`, each `?` is a value of the row's own. `?1`, `?2`, … are shared by all rows, and
+ * each must be named before the first `?`: SQLite numbers those on from there. Numbering them here would make drivers look
+ * each of them up in a list of names at every call.
+ */
 export interface RowsStatement {
   readonly text: (rows: string) => string;
   readonly row: string;
@@ -73,7 +77,7 @@ export class Db {
 
   /** `values` are those of all rows, one after the other. Answers how many rows were changed. */
   runRows(statement: RowsStatement, shared: readonly SqlValue[], values: readonly SqlValue[]): number {
-    const { width, sizes } = this.#preparedForRows(statement, shared.length);
+    const { width, sizes } = this.#preparedForRows(statement);
     let changes = 0;
     let from = 0;
     for (const { count, prepared } of sizes) {
@@ -98,15 +102,11 @@ export class Db {
     this.#database.close();
   }
 
-  #preparedForRows(statement: RowsStatement, shared: number): PreparedForRows {
+  #preparedForRows(statement: RowsStatement): PreparedForRows {
     let known = this.#forRows.get(statement);
     if (known === undefined) {
       const sizes = ROWS_AT_ONCE.map((count) => {
-        let last = shared;
-        const rows = Array(count)
-          .fill(statement.row)
-          .join(', ')
-          .replace(OWN_VALUE, () => `?${++last}`);
+        const rows = Array(count).fill(statement.row).join(', ');
         return { count, prepared: this.#database.prepare(statement.text(rows)) };
       });
       known = { width: statement.row.match(OWN_VALUE)?.length ?? 0, sizes };

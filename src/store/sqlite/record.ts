@@ -18,12 +18,12 @@ const DIE = MOVE_ON.replace('dead_at = ?', 'dead_at = ?, fingerprint = ?, last_e
 // The same for many that were delivered. The plus signs keep SQLite from looking through all that this node has leased.
 const DELIVER: RowsStatement = {
   text: (rows) => `
-    UPDATE OR FAIL deliveries SET state = 'delivered', lease_epoch = NULL, attempts = done.column2,
-      schedule_attempts = done.column3, max_attempts = done.column4, first_attempt_at = done.column5, due_at = NULL,
-      updated_at = ?2, reason = done.column6
+    UPDATE OR FAIL deliveries SET updated_at = ?1, state = 'delivered', lease_epoch = NULL, due_at = NULL,
+      attempts = done.column3, schedule_attempts = done.column4, max_attempts = done.column5,
+      first_attempt_at = done.column6, reason = done.column7
     FROM (VALUES ${rows}) done
-    WHERE id = done.column1 AND +state = 'leased' AND +lease_epoch = ?1 AND attempts = done.column2 - 1`,
-  row: '(?, ?, ?, ?, ?, ?)',
+    WHERE id = done.column1 AND +state = 'leased' AND +lease_epoch = done.column2 AND attempts = done.column3 - 1`,
+  row: '(?, ?, ?, ?, ?, ?, ?)',
 };
 const ATTEMPTS = insertRows(`attempts (${ATTEMPT_COLUMNS})`);
 
@@ -77,12 +77,12 @@ function deliverTogether(db: Db, { epoch, now, items }: RecordInput): boolean {
   for (const { attempt, scheduleAttempts, firstAttemptAt, maxAttempts = null } of items) {
     if (attempt.decision.kind !== 'delivered') continue;
     const { deliveryId, number, decision } = attempt;
-    values.push(deliveryId, number, scheduleAttempts, maxAttempts, firstAttemptAt, decision.reason);
+    values.push(deliveryId, epoch, number, scheduleAttempts, maxAttempts, firstAttemptAt, decision.reason);
     count += 1;
   }
   if (count < 2) return false;
   db.exec('SAVEPOINT deliver');
-  const isEach = db.runRows(DELIVER, [epoch, now], values) === count;
+  const isEach = db.runRows(DELIVER, [now], values) === count;
   if (!isEach) db.exec('ROLLBACK TO deliver');
   db.exec('RELEASE deliver');
   return isEach;
