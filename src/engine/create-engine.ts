@@ -60,8 +60,8 @@ const DEFAULT_MAX_IN_FLIGHT = 1024;
 const DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT = 64;
 const DEFAULT_GRACE_MS = 20_000;
 /**
- * What is leased ahead goes on from memory; what is not is claimed later, which costs the store as much again. Where other
- * nodes may be idle they could have had it out by so much sooner. After a crash, this much was leased and may have been sent.
+ * What is leased ahead goes on from memory; what is not is claimed later, which costs the store as much again. Where there
+ * are other nodes, which may be idle, they could have had it out by so much sooner. After a crash, this much was leased and may have been sent.
  */
 const LEASED_AHEAD_MS = { alone: 4000, withOthers: 1000 };
 /** At a stop, how long a queue may take to hear how its jobs ended. */
@@ -92,7 +92,7 @@ export function createEngine(given: EngineOptions): Engine {
     clock,
     maxInFlight,
     laneCeiling: options.maxInFlightPerEndpoint ?? DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT,
-    aheadMs: store.soleProcess ? LEASED_AHEAD_MS.alone : LEASED_AHEAD_MS.withOthers,
+    aheadMs: () => (lease.isAlone ? LEASED_AHEAD_MS.alone : LEASED_AHEAD_MS.withOthers),
     start(job) {
       const mayStart = lease.isFresh && job.epoch === lease.epoch;
       void seeOff(job, mayStart ? worker.work(job) : startLate(job));

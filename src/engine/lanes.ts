@@ -16,7 +16,7 @@ export interface LanesOptions {
   /** Requests at the same time in one lane, where the endpoint does not say. */
   readonly laneCeiling: number;
   /** How far ahead of its pace a lane may lease. */
-  readonly aheadMs: number;
+  readonly aheadMs: () => number;
   /** Makes the attempt; `finish` says when its slot may go to the next. */
   readonly start: (job: Job) => void;
   /** A lane has more in the store and room for it. */
@@ -232,7 +232,7 @@ export class Lanes {
   }
 
   get #aheadMs(): number {
-    return this.#heldBytes < MAX_AHEAD_BYTES ? this.#options.aheadMs : 0;
+    return this.#heldBytes < MAX_AHEAD_BYTES ? this.#options.aheadMs() : 0;
   }
 
   #pump(lane: Lane): void {

@@ -26,6 +26,7 @@ export class Lease {
   #timer: Timer | undefined;
   #rejoining: Promise<void> | undefined;
   #isDoubtful = false;
+  #isAlone = false;
   #stopped = false;
   #gaveUp = false;
   #runsOutAt = 0;
@@ -45,6 +46,11 @@ export class Lease {
   /** Others count on this node: nobody has had the right to take over from it yet. */
   get isFresh(): boolean {
     return this.#options.clock.now() < this.#runsOutAt;
+  }
+
+  /** No other node was alive at the last beat. */
+  get isAlone(): boolean {
+    return this.#isAlone;
   }
 
   /** Resolves when the lease is fresh again, or nobody waits for that any more. */
@@ -98,8 +104,10 @@ export class Lease {
     this.#isDoubtful = false;
     try {
       const now = clock.now();
-      const { epoch } = await store.join({ now, leaseMs, name: nodeName, handedFrom: this.#options.handedFrom() });
+      const handedFrom = this.#options.handedFrom();
+      const { epoch, alone } = await store.join({ now, leaseMs, name: nodeName, handedFrom });
       this.#epoch = epoch;
+      this.#isAlone = alone;
       this.#renewedFrom(now);
     } catch (error) {
       this.#isDoubtful ||= wasDoubtful;
@@ -138,9 +146,10 @@ export class Lease {
       const now = clock.now();
       const handedFrom = this.#options.handedFrom();
       const state = await store.heartbeat({ epoch: this.epoch, now, leaseMs, handedFrom });
+      this.#isAlone = state === 'alone';
       if (state === 'fenced') this.fenced();
       else this.#renewedFrom(now);
-      this.#options.onBeat(state === 'leading');
+      this.#options.onBeat(state === 'leading' || state === 'alone');
     } catch (error) {
       onTrouble(error);
     }

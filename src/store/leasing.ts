@@ -19,7 +19,14 @@ export interface HeartbeatInput {
   readonly handedFrom?: string;
 }
 
-export type Beat = 'alive' | 'leading' | 'fenced';
+export interface Joined {
+  readonly epoch: number;
+  /** No other node is alive. */
+  readonly alone: boolean;
+}
+
+/** `leading`: of all that are alive this one does what one does for all. `alone`: it leads, for there is no other. */
+export type Beat = 'alive' | 'leading' | 'alone' | 'fenced';
 
 export interface ClaimInput {
   readonly epoch: number;

@@ -15,6 +15,7 @@ import type {
   ClaimInput,
   ClaimOutput,
   HeartbeatInput,
+  Joined,
   JoinInput,
   LeaseInput,
   LeaseOutput,
@@ -44,7 +45,7 @@ export interface Store {
   readonly soleProcess: boolean;
 
   /** Joins as a node: the epoch that comes back is the token under which deliveries are leased to it. */
-  join(input: JoinInput): Promise<{ epoch: number }>;
+  join(input: JoinInput): Promise<Joined>;
   /**
    * Extends the node's lease. `leading`: it is alive, and of the nodes whose lease runs the one with the lowest epoch.
    * `fenced` means that others may have taken its deliveries over: join again.

@@ -198,11 +198,10 @@ export class History {
 
   async #heartbeat(node: Node, leaseMs: number): Promise<void> {
     const answer = await this.#scene.store.heartbeat({ epoch: node.epoch, now: this.#now, leaseMs });
-    const leads = !this.#nodes.some(
-      ({ epoch, fenced, expiresAt }) => epoch < node.epoch && !fenced && expiresAt > this.#now,
-    );
-    const alive = leads ? 'leading' : 'alive';
-    expect(answer).toBe(node.fenced ? 'fenced' : alive);
+    const others = this.#nodes.filter((each) => each !== node && !each.fenced && each.expiresAt > this.#now);
+    const leads = others.every(({ epoch }) => epoch > node.epoch);
+    const withOthers = leads ? 'leading' : 'alive';
+    expect(answer).toBe(node.fenced ? 'fenced' : others.length === 0 ? 'alone' : withOthers);
     if (!node.fenced) node.expiresAt = this.#now + leaseMs;
   }
 

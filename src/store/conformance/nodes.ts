@@ -54,7 +54,7 @@ export function exerciseNodes(use: Use, capabilities: StoreCapabilities): void {
     it('BUD-07 a node that is late, but that nobody took over from, stays alive', async () => {
       const scene = use();
       const now = T0 + 50 * LEASE_MS;
-      expect(await scene.store.heartbeat({ epoch: scene.epoch, now, leaseMs: LEASE_MS })).toBe('leading');
+      expect(await scene.store.heartbeat({ epoch: scene.epoch, now, leaseMs: LEASE_MS })).toBe('alone');
       expect((await scene.claim()).fenced).toBe(false);
     });
 
@@ -88,6 +88,18 @@ export function exerciseNodes(use: Use, capabilities: StoreCapabilities): void {
       expect(await beats(end + 2, third, second)).toEqual(['alive', 'leading']);
     });
 
+    it('a node hears whether another is alive, when it joins and at every beat', async () => {
+      const scene = use();
+      const beat = async (epoch: number, now: number) => scene.store.heartbeat({ epoch, now, leaseMs: LEASE_MS });
+      expect(await beat(scene.epoch, T0)).toBe('alone');
+      const second = await scene.store.join({ now: T0, leaseMs: LEASE_MS, name: 'second' });
+      expect(second.alone).toBe(false);
+      expect(await beat(scene.epoch, T0 + 1)).toBe('leading');
+      expect(await beat(second.epoch, T0 + 1 + LEASE_MS)).toBe('alone');
+      const third = await scene.store.join({ now: T0 + 1 + 2 * LEASE_MS, leaseMs: LEASE_MS, name: 'third' });
+      expect(third.alone).toBe(true);
+    });
+
     it('an epoch that was never given out is fenced', async () => {
       const beat = await use().store.heartbeat({ epoch: 999_999, now: T0, leaseMs: LEASE_MS });
       expect(beat).toBe('fenced');
@@ -111,7 +123,7 @@ export function exerciseNodes(use: Use, capabilities: StoreCapabilities): void {
       await scene.store.leave({ epoch: scene.epoch });
       await scene.store.leave({ epoch: scene.epoch });
       await scene.store.leave({ epoch: 999_999 });
-      expect(await scene.store.heartbeat({ epoch: heir, now: T0, leaseMs: LEASE_MS })).toBe('leading');
+      expect(await scene.store.heartbeat({ epoch: heir, now: T0, leaseMs: LEASE_MS })).toBe('alone');
     });
   });
 }

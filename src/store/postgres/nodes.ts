@@ -1,5 +1,5 @@
 /** join, heartbeat, leave: a node's own lease. */
-import type { Beat, HeartbeatInput, JoinInput } from '../store.ts';
+import type { Beat, HeartbeatInput, Joined, JoinInput } from '../store.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 import { halfMoved } from './open-transfer.ts';
 import { SERVER_NOW } from './server-clock.ts';
@@ -9,13 +9,14 @@ const JOIN = statement(
   'join',
   `INSERT INTO nodes (name, joined_at, expires_at, handed_from)
   SELECT $1, $2::bigint, $3::bigint, $4 WHERE NOT EXISTS (SELECT 1 FROM transfers WHERE finished_at IS NULL)
-  RETURNING epoch`,
+  RETURNING epoch, NOT EXISTS (SELECT 1 FROM nodes other WHERE other.expires_at > $2) AS alone`,
 );
 // Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
 const HEARTBEAT = statement(
   'heartbeat',
   `UPDATE nodes SET expires_at = $1, handed_from = coalesce($4, handed_from) WHERE epoch = $2 AND expires_at > 0
   RETURNING NOT EXISTS (SELECT 1 FROM nodes other WHERE other.epoch < $2 AND other.expires_at > $3) AS leads,
+    NOT EXISTS (SELECT 1 FROM nodes other WHERE other.epoch <> $2 AND other.expires_at > $3) AS alone,
     ${SERVER_NOW} AS server_now`,
 );
 const NOW = statement('server_now', `SELECT ${SERVER_NOW} AS server_now`);
@@ -36,13 +37,13 @@ const UNPARK = statement(
   WHERE parked_by = $1`,
 );
 
-export async function join(db: Db, input: JoinInput): Promise<{ epoch: number }> {
+export async function join(db: Db, input: JoinInput): Promise<Joined> {
   const { name, leaseMs, handedFrom = '' } = input;
   await db.serverClock.read(async () => (await db.all<{ server_now: number }>(NOW))[0]);
   const now = db.serverClock.toServer(input.now);
-  const [row] = await db.all<{ epoch: number }>(JOIN, name, now, now + leaseMs, handedFrom);
+  const [row] = await db.all<{ epoch: number; alone: boolean }>(JOIN, name, now, now + leaseMs, handedFrom);
   if (row === undefined) throw halfMoved(db.schema);
-  return { epoch: row.epoch };
+  return { epoch: row.epoch, alone: row.alone };
 }
 
 export async function heartbeat(db: Db, input: HeartbeatInput): Promise<Beat> {
@@ -50,9 +51,18 @@ export async function heartbeat(db: Db, input: HeartbeatInput): Promise<Beat> {
   const now = db.serverClock.toServer(input.now);
   const row = await db.serverClock.read(
     async () =>
-      (await db.all<{ leads: boolean; server_now: number }>(HEARTBEAT, now + leaseMs, epoch, now, handedFrom))[0],
+      (
+        await db.all<{ leads: boolean; alone: boolean; server_now: number }>(
+          HEARTBEAT,
+          now + leaseMs,
+          epoch,
+          now,
+          handedFrom,
+        )
+      )[0],
   );
   if (row === undefined) return 'fenced';
+  if (row.alone) return 'alone';
   return row.leads ? 'leading' : 'alive';
 }
 

@@ -201,7 +201,7 @@ describe('a pool with nothing left', () => {
       await expect(answer).rejects.toThrow(/All 1 connections.*more connections/);
       await expect(answer).rejects.toMatchObject(refused);
       await blocker.query('ROLLBACK');
-      expect(await blocked).toBe('leading');
+      expect(await blocked).toBe('alone');
     } finally {
       blocker.release();
     }

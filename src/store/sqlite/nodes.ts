@@ -1,11 +1,11 @@
 /** join, heartbeat, leave: a node's own lease. */
-import type { Beat, HeartbeatInput, JoinInput } from '../store.ts';
+import type { Beat, HeartbeatInput, Joined, JoinInput } from '../store.ts';
 import type { Db } from './driver.ts';
 
 const JOIN = 'INSERT INTO nodes (name, joined_at, expires_at) VALUES (?, ?, ?) RETURNING epoch';
 // Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
 const HEARTBEAT = 'UPDATE nodes SET expires_at = ? WHERE epoch = ? AND expires_at > 0';
-const LEADER_BEFORE = 'SELECT 1 AS found FROM nodes WHERE epoch < ? AND expires_at > ? LIMIT 1';
+const FIRST_OTHER = 'SELECT epoch FROM nodes WHERE epoch <> ? AND expires_at > ? ORDER BY epoch LIMIT 1';
 const LEAVE = 'UPDATE nodes SET expires_at = 0 WHERE epoch = ?';
 const IS_ALIVE = 'SELECT 1 AS alive FROM nodes WHERE epoch = ? AND expires_at > 0';
 const EXPIRE_ALL = 'UPDATE nodes SET expires_at = 0';
@@ -16,9 +16,10 @@ const UNPARK = `
   WHERE parked_by IS NOT NULL`;
 const FORGET = 'DELETE FROM nodes WHERE epoch = ?';
 
-export function join(db: Db, input: JoinInput): { epoch: number } {
+export function join(db: Db, input: JoinInput): Joined {
   const row = db.get<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
-  return { epoch: row?.epoch ?? 0 };
+  const epoch = row?.epoch ?? 0;
+  return { epoch, alone: firstOther(db, epoch, input.now) === undefined };
 }
 
 /** The file lock proves that every former process is gone: its leases end at once instead of running out. */
@@ -35,7 +36,13 @@ export function forgetNode(db: Db, epoch: number): void {
 
 export function heartbeat(db: Db, input: HeartbeatInput): Beat {
   if (db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch) === 0) return 'fenced';
-  return db.get(LEADER_BEFORE, input.epoch, input.now) === undefined ? 'leading' : 'alive';
+  const other = firstOther(db, input.epoch, input.now);
+  if (other === undefined) return 'alone';
+  return other > input.epoch ? 'leading' : 'alive';
+}
+
+function firstOther(db: Db, epoch: number, now: number): number | undefined {
+  return db.get<{ epoch: number }>(FIRST_OTHER, epoch, now)?.epoch;
 }
 
 export function leave(db: Db, input: { epoch: number }): void {

@@ -49,7 +49,7 @@ describe('lock', () => {
       expect(message).toContain(part);
     }
     // The refused opener must not have taken anything away from the one that has it.
-    expect(await store.heartbeat({ epoch: 1, now: Date.UTC(2026, 0, 1), leaseMs: 1000 })).toBe('leading');
+    expect(await store.heartbeat({ epoch: 1, now: Date.UTC(2026, 0, 1), leaseMs: 1000 })).toBe('alone');
     await expect(openSqliteStore({ path, thread: false })).rejects.toMatchObject({ code: 'store_locked' });
     await store.close();
   });
