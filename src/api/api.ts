@@ -13,7 +13,7 @@ export interface Served {
   readonly resources: Resources;
   readonly store: Pick<Store, 'recall' | 'keepAnswer' | 'counts'>;
   readonly clock: Clock;
-  /** What takes webhooks in at /in/{source}; without it there is no such path. */
+  /** What takes webhooks in at /in/{source} and /in/{source}/{token}; without it there is no such path. */
   readonly receiver?: Receiver;
   /** Where the server is reached from outside, without a slash at the end. */
   readonly publicUrl?: string;

@@ -108,6 +108,7 @@ describe('signing secrets', () => {
   const SECRET = 'whsec_c2lnbmluZy1zZWNyZXQtb2YtdGhlLXRlc3Qh';
   const PROVIDERS = 'the-secret-that-github-signs-with';
   const HEADER = 'the-key-of-a-custom-header';
+  let urlToken = '';
   const values: Record<string, string> = { app: 'own', endpoint: 'secretive', source: 'hub', name: 'quick' };
 
   beforeAll(async () => {
@@ -117,6 +118,9 @@ describe('signing secrets', () => {
     expect((await call('POST', 'app/own/endpoint', endpoint)).status).toBe(201);
     expect((await call('POST', '/ingest/api/v1/source', source)).status).toBe(201);
     expect((await call('POST', '/ingest/api/v1/source/hub/endpoint', endpoint)).status).toBe(201);
+    const { body } = await call('POST', '/ingest/api/v1/source/hub/token/rotate');
+    urlToken = body.ingestUrl.split('/').at(-1);
+    expect(urlToken).toMatch(/^[\w-]{32}$/);
   });
 
   /** Every GET that the API describes, at what there is. */
@@ -138,11 +142,22 @@ describe('signing secrets', () => {
     ]);
   });
 
+  it('are told by the paths of a source where they are in its URL, to an admin, and are null to a read-only token', async () => {
+    const telling: string[] = [];
+    for (const path of await reads()) {
+      if (String(JSON.stringify((await api.call('GET', path)).body)).includes(urlToken)) telling.push(path);
+    }
+    expect(telling).toEqual(['/ingest/api/v1/source', '/ingest/api/v1/source/hub']);
+    const { body } = await api.call('GET', '/ingest/api/v1/source/hub', undefined, { token: tokens.reader });
+    expect(body).toMatchObject({ uid: 'hub', ingestUrl: null });
+    expect(await as(tokens.reader, 'POST', '/ingest/api/v1/source/hub/token/rotate')).toBe(403);
+  });
+
   it.each(['reader', 'ownReader'] as const)('are told by no path to a read-only token (%s)', async (name) => {
     for (const path of await reads()) {
       const { status, body } = await api.call('GET', path, undefined, { token: tokens[name] });
       const text = String(JSON.stringify(body));
-      for (const secret of [SECRET, PROVIDERS, HEADER]) expect(text, path).not.toContain(secret);
+      for (const secret of [SECRET, PROVIDERS, HEADER, urlToken]) expect(text, path).not.toContain(secret);
       if (path.endsWith('/secret')) expect([status, body.code], path).toEqual([403, 'insufficient_access']);
     }
     expect(await as(tokens[name], 'HEAD', 'app/own/endpoint/secretive/secret')).toBe(403);

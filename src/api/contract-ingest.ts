@@ -45,6 +45,10 @@ export const NewSecretIn = Type.Object({
   ),
 });
 
+export const NewUrlOut = Type.Object({
+  ingestUrl: Type.String({ description: 'The URL with its new token, to enter at the provider.' }),
+});
+
 export const SourceOut = Type.Object({
   id: Type.String(),
   uid: Nullable(Type.String()),
@@ -53,7 +57,13 @@ export const SourceOut = Type.Object({
   provider: Type.String({ description: 'As `type`, but for `none`, which the Svix SDKs know as generic-webhook.' }),
   config: Config,
   metadata: Metadata,
-  ingestUrl: Type.String({ description: 'Where the provider sends its webhooks.' }),
+  ingestUrl: Nullable(
+    Type.String({
+      description:
+        'Where the provider sends its webhooks. Once it has a token (token/rotate) it is a secret: read-only tokens are ' +
+        'told null, and so is whoever sends an idempotency-key, whose answer is kept.',
+    }),
+  ),
   policy: Policy,
   onUnknownEvent: OnUnknown,
   dedupe: DedupeBy,

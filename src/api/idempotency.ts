@@ -166,7 +166,7 @@ function underWay(): PosthornError {
 function toldAlready(): PosthornError {
   return new PosthornError(
     'conflict',
-    'This request was done before, under the same idempotency key. Its answer held a secret, which is told once and kept nowhere: delete what it made and send the request with a new key',
+    'This request was done before, under the same idempotency key. Its answer held a secret, which is told once and not kept with the key: read it where it is shown (the URL of a source), or delete what it made and send the request with a new key',
   );
 }
 

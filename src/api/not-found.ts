@@ -38,6 +38,9 @@ export function answerUnknownRoutes(server: FastifyInstance): void {
 }
 
 function pathOf(url: string): RegExp {
-  const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
+  const escaped = url
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/\/:\w+\\\?$/, '(/[^/]+)?')
+    .replace(/:\w+/g, '[^/]+');
   return new RegExp(`^${escaped.replace(/(?<=.)\/$/, '')}$`);
 }

@@ -62,7 +62,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { receiver } = options;
   if (receiver !== undefined) {
     server.register(async (open) => {
-      receivingRoute(open, receiver, '/in/:source', ({ source = '' }) => source);
+      receivingRoute(open, receiver, '/in/:source/:token?', ({ source = '', token: urlToken = '' }) => ({
+        source,
+        urlToken,
+      }));
     });
     receiveDirectly(server, receiver, '/in/');
   }

@@ -1,16 +1,18 @@
 /** Sources ready to receive: settings opened and keys made once, and looked at again after a moment or a change. */
 import type { Clock } from '../clock.ts';
 import type { Source } from '../model/index.ts';
-import { openSettings, secretsIn } from '../resources/index.ts';
+import { openSettings, openUrlTokens, secretsIn } from '../resources/index.ts';
 import type { SecretBox } from '../signing/index.ts';
 import type { Store } from '../store/index.ts';
 import { findProvider, type PreparedProvider, type Provider } from './providers/index.ts';
+import { createUrlCheck, type UrlCheck } from './url-check.ts';
 
 export interface OpenSource {
   readonly source: Source;
   readonly provider: Provider;
   readonly prepared: PreparedProvider;
   readonly secrets: readonly string[];
+  readonly checkUrl: UrlCheck;
 }
 
 interface Known extends OpenSource {
@@ -53,7 +55,19 @@ export class OpenSources {
     const provider = findProvider(source.provider);
     const settings = openSettings(secretBox, source);
     const prepared = provider.prepare(settings);
-    const opened = { source, provider, prepared, secrets: secretsIn(provider, settings), revision, lookAgainAt };
+    const urlTokens = openUrlTokens(secretBox, source);
+    // Proxies put the URL into headers of theirs, and its token with it.
+    const inUrls = urlTokens?.flatMap(({ token }) => (token === '' ? [] : [token])) ?? [];
+    const secrets = [...secretsIn(provider, settings), ...inUrls];
+    const opened = {
+      source,
+      provider,
+      prepared,
+      secrets,
+      checkUrl: createUrlCheck(urlTokens),
+      revision,
+      lookAgainAt,
+    };
     if (this.#known.size >= MOST_KEPT) this.#known.clear();
     this.#known.set(idOrUid, opened);
     return opened;

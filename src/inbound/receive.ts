@@ -25,8 +25,11 @@ export interface ReceiverOptions {
 
 export interface Receiver {
   readonly maxBodyBytes: number;
-  /** Never rejects: whatever goes wrong is an answer, and a line in the log. */
-  receive(source: string, request: InboundRequest): Promise<Answer>;
+  /**
+   * Never rejects: whatever goes wrong is an answer, and a line in the log. `urlToken` is what follows the source in a URL
+   * of ours, empty for nothing; without it the path is the application's own, and no token is asked for.
+   */
+  receive(source: string, request: InboundRequest, urlToken?: string): Promise<Answer>;
   /** For what cannot even be verified: the answer, and a line in the log. */
   refuse(code: RefusalCode, source: string, reason: string, detail?: string): Answer;
   /** A source changed: without an id, any may have. */
@@ -57,10 +60,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
   }
 
-  async function receive(name: string, request: InboundRequest): Promise<Answer> {
+  async function receive(name: string, request: InboundRequest, urlToken?: string): Promise<Answer> {
     const open = sources.peek(name) ?? (await sources.find(name));
     if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
     const title = open.source.uid ?? open.source.id;
+    const wrongUrl = urlToken === undefined ? undefined : open.checkUrl(urlToken, clock.now());
+    if (wrongUrl !== undefined) return refuse('not_found', title, wrongUrl);
     if (request.method !== 'POST' && request.method !== 'GET')
       return refuse('method_not_allowed', title, request.method);
     if (request.body.byteLength > maxBodyBytes) {
@@ -160,9 +165,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   return {
     maxBodyBytes,
-    async receive(name, request) {
+    async receive(name, request, urlToken) {
       try {
-        return await receive(name, request);
+        return await receive(name, request, urlToken);
       } catch (error) {
         // Deleted between verifying and storing.
         if (isPosthornError(error, 'not_found')) return refuse('not_found', name.slice(0, 80), error.message);

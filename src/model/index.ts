@@ -29,6 +29,6 @@ export type {
   Rule,
   Schedule,
 } from './policy.ts';
-export type { Dedupe, OnUnknownEvent, Source } from './source.ts';
+export type { Dedupe, OnUnknownEvent, Source, UrlToken } from './source.ts';
 export type { Token, TokenScope } from './token.ts';
 export { FINAL_STATES, isLegalTransition, LEGAL_TRANSITIONS } from './transitions.ts';

@@ -12,6 +12,14 @@ export type Dedupe =
   | { readonly by: 'json'; readonly path: string }
   | { readonly by: 'body' };
 
+/** What follows the source in a URL that it takes webhooks at. */
+export interface UrlToken {
+  /** Possibly encrypted at rest, as settings are. Without one, nothing follows: the plain URL. */
+  readonly token?: string;
+  /** From then on the URL is refused. Without one it is the current URL. */
+  readonly expiresAt?: number;
+}
+
 /** Where inbound webhooks come from. Owns messages and destinations (forwards and handlers) as an application does. */
 export interface Source {
   readonly id: string;
@@ -21,6 +29,8 @@ export interface Source {
   readonly provider: string;
   /** The provider's settings as JSON, possibly encrypted at rest (signing/secret-box.ts): they hold its secrets. */
   readonly settings: string;
+  /** The newest first. Without any, the plain URL is the one. */
+  readonly urlTokens?: readonly UrlToken[];
   /** What its destinations follow when they name none of their own. */
   readonly policy: PolicyRef;
   readonly onUnknownEvent: OnUnknownEvent;

@@ -19,6 +19,7 @@ import {
   shownSettings,
   withNewSecret,
 } from './source-settings.ts';
+import { openUrlTokens, rotateUrlToken } from './source-url-tokens.ts';
 import { text } from './text.ts';
 
 export interface SourceInput {
@@ -43,8 +44,10 @@ export interface NewSecretInput {
 }
 
 /** A source as it is shown: its settings without the secrets, and what to beware of. */
-export interface SourceView extends Omit<Source, 'settings'> {
+export interface SourceView extends Omit<Source, 'settings' | 'urlTokens'> {
   readonly settings: ProviderSettings;
+  /** What follows it in its URL. A secret: not for everybody who may see a source. */
+  readonly urlToken?: string;
   readonly warning?: string;
 }
 
@@ -56,6 +59,8 @@ export interface Sources extends SourceHandlers {
   update(idOrUid: string, input: SourceInput): Promise<Made<SourceView>>;
   /** The one before the new secret is taken too, until it is dropped: the provider and we cannot change in one moment. */
   rotateSecret(idOrUid: string, input: NewSecretInput): Promise<SourceView>;
+  /** Gives its URL a new token. The URL before it, with a token or without, is taken too for 48 hours. */
+  rotateUrlToken(idOrUid: string): Promise<SourceView>;
   /** With its endpoints and handlers; open deliveries are cancelled. */
   delete(idOrUid: string): Promise<void>;
   /** Makes the source with this uid be as described; writes nothing when it is so already. */
@@ -81,13 +86,13 @@ const NO_FIELDS: Fields = {
 export function createSources(context: Context): Sources {
   const { store, engine, clock, ids, secretBox } = context;
 
-  function view({ settings: _, ...source }: Source, settings: ProviderSettings): SourceView {
+  function viewOf(source: Source): SourceView {
+    const { settings: _, urlTokens: __, ...shown } = source;
     const provider = providerOf(source.provider);
-    const { warning } = provider;
-    return { ...source, settings: shownSettings(provider, settings), ...(warning !== undefined && { warning }) };
+    const settings = shownSettings(provider, openSettings(secretBox, source));
+    const urlToken = openUrlTokens(secretBox, source)?.[0]?.token;
+    return { ...shown, settings, ...present({ warning: provider.warning, urlToken }) };
   }
-
-  const viewOf = (source: Source) => view(source, openSettings(secretBox, source));
 
   async function find(idOrUid: string): Promise<Stored<'source'> | undefined> {
     return store.get({ kind: 'source', idOrName: textArgument(idOrUid, 'source') });
@@ -117,6 +122,7 @@ export function createSources(context: Context): Sources {
       dedupe: checkDedupe(input.dedupe ?? { by: 'provider' }),
       forwardAs: oneOf(input.forwardAs ?? 'standard-webhooks', FORWARD_AS, 'forwardAs'),
       metadata: checkMetadata(input.metadata ?? {}, ['body', 'metadata']),
+      ...present({ urlTokens: base.urlTokens }),
       ...present({ uid: over(input.uid, base.uid, (given) => checkUid(given, 'src', ['body', 'uid'])) }),
     };
   }
@@ -175,6 +181,20 @@ export function createSources(context: Context): Sources {
           const settings = withNewSecret(base.provider, openSettings(secretBox, base), secret, dropOld);
           const sealed = sealSettings(secretBox, checkSettings(base.provider, settings));
           return { ...base, settings: sealed, updatedAt: clock.now() };
+        },
+      });
+      engine.changed(record.id);
+      return viewOf(record);
+    },
+
+    async rotateUrlToken(idOrUid) {
+      const { record } = await revise(store, {
+        kind: 'source',
+        what: 'source',
+        find: () => require(idOrUid),
+        change({ record: base }) {
+          const now = clock.now();
+          return { ...base, urlTokens: rotateUrlToken(secretBox, base, now), updatedAt: now };
         },
       });
       engine.changed(record.id);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { SourceInput, SourceView } from '../../resources/index.ts';
 import type { RouteGroup } from '../api.ts';
 import { ListOf, OrderedPageQuery } from '../contract.ts';
-import { NewSecretIn, SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
+import { NewSecretIn, NewUrlOut, SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
 import { remembering } from '../idempotency.ts';
 import { listOut, time } from '../wire.ts';
 
@@ -21,8 +21,16 @@ const PROVIDER_OF: Readonly<Record<string, string>> = {
 
 export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUrl }) => {
   // Without a public URL, the address that the caller used is the best guess at one that others can.
-  const sourceOut = ({ protocol, host }: FastifyRequest, source: SourceView) =>
-    toSourceOut(source, publicUrl ?? `${protocol}://${host}`);
+  const urlOf = ({ protocol, host }: FastifyRequest, { id, uid, urlToken }: SourceView) => {
+    const plain = `${publicUrl ?? `${protocol}://${host}`}/in/${encodeURIComponent(uid ?? id)}`;
+    return urlToken === undefined ? plain : `${plain}/${urlToken}`;
+  };
+
+  function sourceOut(request: FastifyRequest, source: SourceView): SourceOut {
+    // A kept answer lies in the store as it is, and a secret does not.
+    const isTold = request.token.scope !== 'read-only' && request.idempotent === undefined;
+    return toSourceOut(source, source.urlToken === undefined || isTold ? urlOf(request, source) : null);
+  }
 
   api.get(
     '/source',
@@ -104,6 +112,21 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUr
     async (request) => sourceOut(request, await sources.rotateSecret(request.params.source, request.body)),
   );
 
+  api.post(
+    '/source/:source/token/rotate',
+    {
+      config: { tellsSecret: true },
+      schema: {
+        tags,
+        operationId: 'v1.ingest.source.rotate-token',
+        summary: 'Give the receiving URL a new token; the URL before is taken too for 48 hours, then it is a 404',
+        params: SourcePath,
+        response: { 200: NewUrlOut },
+      },
+    },
+    async (request) => ({ ingestUrl: urlOf(request, await sources.rotateUrlToken(request.params.source)) }),
+  );
+
   api.delete(
     '/source/:source',
     {
@@ -131,7 +154,7 @@ function inputOf({ type, config, ...rest }: SourceIn): SourceInput {
   };
 }
 
-function toSourceOut(source: SourceView, baseUrl: string): SourceOut {
+function toSourceOut(source: SourceView, ingestUrl: string | null): SourceOut {
   const { id, uid, name, provider, settings, metadata, policy, onUnknownEvent, dedupe, forwardAs } = source;
   return {
     id,
@@ -141,7 +164,7 @@ function toSourceOut(source: SourceView, baseUrl: string): SourceOut {
     provider,
     config: settings,
     metadata,
-    ingestUrl: `${baseUrl}/in/${encodeURIComponent(uid ?? id)}`,
+    ingestUrl,
     policy,
     onUnknownEvent,
     dedupe,

@@ -101,7 +101,7 @@ function keysOf(replay: EventReplay, stop: AbortController, { out, err }: Termin
 
 function announce(source: ShownSource, target: URL | undefined, hasKeys: boolean, { out }: Terminal): void {
   const where = target === undefined ? '' : `, forwarded to ${target.href}`;
-  out(`${printable(`Events of ${source.ingestUrl}${where}.`)}\n`);
+  out(`${printable(`Events of ${source.ingestUrl ?? source.uid ?? source.id}${where}.`)}\n`);
   if (source.onUnknownEvent !== 'keep') {
     out(
       `Only events that an endpoint or handler is for are kept and shown: the source is set to ${source.onUnknownEvent} others.\n`,

@@ -9,7 +9,7 @@ import { collect, readSettings, SECRET_VARIABLE, type SettingFlags } from '../pr
 import type { Terminal } from '../terminal.ts';
 import { printable } from '../terminal-line.ts';
 import type { Page } from '../wire-dead-letter.ts';
-import type { ShownSource } from '../wire-source.ts';
+import { type ShownSource, shownUrl } from '../wire-source.ts';
 
 interface Flags extends ServerAddress {
   readonly json?: true;
@@ -37,13 +37,15 @@ export function sourcesCommand(terminal: Terminal): Command {
       examples(
         ['posthorn sources create stripe --secret whsec_…', 'and enter its URL on the dashboard of Stripe'],
         ['posthorn sources rotate-secret stripe --secret whsec_…', 'the old secret works on until --drop-old'],
+        ['posthorn sources rotate-token stripe', 'a URL that nobody can guess; the old one works on for 48 hours'],
       ),
     )
     .addCommand(listCommand(terminal))
     .addCommand(createCommand(terminal))
     .addCommand(showCommand(terminal))
     .addCommand(deleteCommand(terminal))
-    .addCommand(rotateCommand(terminal));
+    .addCommand(rotateSecretCommand(terminal))
+    .addCommand(rotateTokenCommand(terminal));
 }
 
 function listCommand(terminal: Terminal): Command {
@@ -61,7 +63,7 @@ function listCommand(terminal: Terminal): Command {
       } while (iterator !== undefined);
       if (flags.json) return terminal.out(toJson({ data: sources }));
       if (sources.length === 0) return terminal.out('There are no sources: `posthorn sources create` makes one.\n');
-      const rows = sources.map((each) => [each.uid ?? each.id, each.provider, each.ingestUrl, each.warning ?? '']);
+      const rows = sources.map((each) => [each.uid ?? each.id, each.provider, shownUrl(each), each.warning ?? '']);
       terminal.out(printableRows([['source', 'provider', 'receiving URL', ''], ...rows], ''));
       if (sources.some(({ ingestUrl }) => isLocal(ingestUrl))) {
         terminal.out('\nProviders reach them by your public host name: POSTHORN_PUBLIC_URL shows them with it.\n');
@@ -120,17 +122,17 @@ function deleteCommand(terminal: Terminal): Command {
     .option('--yes', 'it is meant')
     .action(async (name: string, flags: Flags & { yes?: true }) => {
       const client = createApiClient(flags, terminal.env);
-      const { ingestUrl } = await client.get<ShownSource>(one(name));
+      const url = shownUrl(await client.get<ShownSource>(one(name)));
       if (!flags.yes) {
-        const what = `${ingestUrl} will take nothing any more, and what is not delivered is cancelled`;
+        const what = `${url} will take nothing any more, and what is not delivered is cancelled`;
         throw new PosthornError('validation', `Nothing was deleted: ${what}. Give --yes if you mean it`);
       }
       await client.delete(one(name));
-      terminal.out(`Deleted: ${printable(ingestUrl)} takes nothing any more.\n`);
+      terminal.out(`Deleted: ${printable(url)} takes nothing any more.\n`);
     });
 }
 
-function rotateCommand(terminal: Terminal): Command {
+function rotateSecretCommand(terminal: Terminal): Command {
   return withServer(new Command('rotate-secret'))
     .argument('<source>', 'by id or uid')
     .description('Take a new secret. The one before is taken too until --drop-old, so that no event is refused.')
@@ -150,13 +152,31 @@ function rotateCommand(terminal: Terminal): Command {
     });
 }
 
+function rotateTokenCommand(terminal: Terminal): Command {
+  return withServer(new Command('rotate-token'))
+    .argument('<source>', 'by id or uid')
+    .description(
+      'Give the receiving URL a new token, and print it to be entered at the provider. The URL before, with a token or\n' +
+        'without, is taken too for 48 hours.',
+    )
+    .option('--json', 'print JSON')
+    .action(async (name: string, flags: Flags) => {
+      const client = createApiClient(flags, terminal.env);
+      const made = await client.post<{ ingestUrl: string }>(`${one(name)}/token/rotate`, {});
+      if (flags.json) return terminal.out(toJson(made));
+      terminal.out(
+        `${printable(made.ingestUrl)}\nEnter it at the provider: the URL before is taken for 48 more hours.\n`,
+      );
+    });
+}
+
 function describe(source: ShownSource): string {
   const settings = Object.entries(source.config).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]);
   return printableRows(
     [
       ['source', source.uid === null ? source.id : `${source.uid} (${source.id})`],
       ['provider', source.provider],
-      ['receiving URL', source.ingestUrl],
+      ['receiving URL', shownUrl(source)],
       ...fromOutside(source.ingestUrl),
       ['policy', typeof source.policy === 'string' ? source.policy : JSON.stringify(source.policy)],
       ['unknown events', source.onUnknownEvent],
@@ -169,13 +189,14 @@ function describe(source: ShownSource): string {
 }
 
 /** No provider can send to this machine's own name for itself. */
-function fromOutside(ingestUrl: string): string[][] {
-  if (!isLocal(ingestUrl)) return [];
+function fromOutside(ingestUrl: string | null): string[][] {
+  if (ingestUrl === null || !isLocal(ingestUrl)) return [];
   const url = `https://<your host>${new URL(ingestUrl).pathname}`;
   return [['', `reachable from outside as ${url}; POSTHORN_PUBLIC_URL puts your host here`]];
 }
 
-function isLocal(url: string): boolean {
+function isLocal(url: string | null): boolean {
+  if (url === null) return false;
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }

@@ -11,7 +11,7 @@ import { collect, readSettings, type SettingFlags } from '../provider-settings.t
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { printable } from '../terminal-line.ts';
-import type { ShownSource } from '../wire-source.ts';
+import { ownPath, type ShownSource } from '../wire-source.ts';
 
 interface TriggerFlags extends ServerAddress, SettingFlags {
   readonly source?: string;
@@ -25,7 +25,9 @@ interface TriggerFlags extends ServerAddress, SettingFlags {
 
 const HINTS: Readonly<Record<number, string>> = {
   401: 'The secret is not the one that the receiver has: --secret gives another.',
-  404: 'There is nothing at this URL: `posthorn sources create` makes a source, --source or --to names another place.',
+  404:
+    'There is nothing at this URL: `posthorn sources create` makes a source, --source or --to names another place. A URL ' +
+    'with a token of its own is found with POSTHORN_ADMIN_TOKEN.',
 };
 
 export function triggerCommand(terminal: Terminal, fail: () => void): Command {
@@ -83,23 +85,26 @@ async function orderOf(name: string, eventType: string, flags: TriggerFlags, ter
   const { checkOrder, signingSettings } = await import('../make-event.ts');
   const provider = checkOrder(name, eventType);
   const source = flags.source ?? provider.name;
-  const target = flags.to ?? `${serverUrl(flags, terminal.env)}/in/${encodeURIComponent(source)}`;
-  const url = ownTarget(target, flags.to === undefined ? '--url' : '--to', flags.allowRemote === true);
-  const shown = flags.to === undefined ? await knownSettings(source, provider, flags, terminal) : {};
+  const server = serverUrl(flags, terminal.env);
+  const target = (place: string) =>
+    ownTarget(place, flags.to === undefined ? '--url' : '--to', flags.allowRemote === true);
+  // Refused before the server is asked for anything.
+  const plain = target(flags.to ?? `${server}/in/${encodeURIComponent(source)}`);
+  const known = flags.to === undefined ? await knownSource(source, flags, terminal) : undefined;
+  const url = known === undefined ? plain : target(server + ownPath(known));
+  const shown = known === undefined ? {} : shownSettings(known, provider);
   const settings = signingSettings(provider, { ...shown, ...readSettings(flags, terminal.env) });
   return { provider, eventType, settings, url, fields: flags.set ?? [] };
 }
 
-/** What the server shows of the source's settings, to whoever has a token: how it signs, never with what. */
-async function knownSettings(
-  source: string,
-  provider: Provider,
-  flags: TriggerFlags,
-  { env }: Terminal,
-): Promise<ProviderSettings> {
-  if (!(flags.token ?? env.POSTHORN_ADMIN_TOKEN)) return {};
+/** What the server shows of the source to whoever has a token: where it receives and how it signs, never with what. */
+async function knownSource(source: string, flags: TriggerFlags, { env }: Terminal): Promise<ShownSource | undefined> {
+  if (!(flags.token ?? env.POSTHORN_ADMIN_TOKEN)) return undefined;
   const path = `/ingest/api/v1/source/${encodeURIComponent(source)}`;
-  const { config } = await createApiClient(flags, env).get<ShownSource>(path);
+  return createApiClient(flags, env).get<ShownSource>(path);
+}
+
+function shownSettings({ config }: ShownSource, provider: Provider): ProviderSettings {
   const known = Object.entries(config).filter(([name]) => name in provider.settings);
   return Object.fromEntries(known.filter((entry): entry is [string, string | string[]] => entry[1] !== null));
 }

@@ -9,11 +9,11 @@ import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
 import { headersOf, outsideUrl } from './read-request.ts';
 
-/** Letters that mean themselves in a path. A query, an escape or a second slash is the framework's. */
-const NAME = /^[\w.~-]{1,256}$/;
+/** Letters that mean themselves in a path. A query, an escape or an empty part is the framework's. */
+const PLAIN = /^[\w.~-]{1,256}$/;
 const LENGTH = /^\d{1,9}$/;
 
-/** On a server that has a receivingRoute at `${prefix}:source`, before it listens. */
+/** On a server that has a receivingRoute at `${prefix}:source/:token?`, before it listens. */
 export function receiveDirectly(server: FastifyInstance, receiver: Receiver, prefix: string): void {
   const [framework] = server.server.listeners('request') as RequestListener[];
   if (framework === undefined) return;
@@ -25,8 +25,12 @@ export function receiveDirectly(server: FastifyInstance, receiver: Receiver, pre
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { method, url = '' } = request;
-    const name = method === 'POST' && !isClosing && url.startsWith(prefix) ? url.slice(prefix.length) : '';
-    const headers = NAME.test(name) ? headersOf(request.rawHeaders) : undefined;
+    const place = method === 'POST' && !isClosing && url.startsWith(prefix) ? url.slice(prefix.length) : '';
+    const slash = place.indexOf('/');
+    const name = slash < 0 ? place : place.slice(0, slash);
+    const urlToken = slash < 0 ? '' : place.slice(slash + 1);
+    const isOurs = PLAIN.test(name) && (slash < 0 || PLAIN.test(urlToken));
+    const headers = isOurs ? headersOf(request.rawHeaders) : undefined;
     if (headers === undefined || !isPlain(headers, receiver.maxBodyBytes)) {
       framework?.call(server.server, request as never, response as never);
       return;
@@ -34,7 +38,7 @@ export function receiveDirectly(server: FastifyInstance, receiver: Receiver, pre
     const outside = outsideUrl(url, headers, 'encrypted' in request.socket);
     onBody(request, (body) => {
       receiver
-        .receive(name, { method: 'POST', url: outside, headers, body })
+        .receive(name, { method: 'POST', url: outside, headers, body }, urlToken)
         .then((answer) => send(response, answer, isClosing))
         .catch(() => response.destroy());
     });

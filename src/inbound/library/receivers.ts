@@ -69,10 +69,16 @@ export function createReceivers(receiver: Receiver, { clock, logger, name }: Rec
         });
       };
     },
-    fastify: (path) => async (server) => receivingRoute(server, receiver, path, () => name),
+    fastify: (path) => async (server) => receivingRoute(server, receiver, path, () => ({ source: name })),
     hono: () => (context) => receive(context.req.raw),
     next: () => ({ GET: receive, POST: receive }),
   };
+}
+
+/** What a path names: a source and, where the path is one of ours, what follows it, empty for nothing. */
+interface Place {
+  readonly source: string;
+  readonly urlToken?: string;
 }
 
 /** Registers the route with a body parser that keeps bytes, on an instance that has no other routes. */
@@ -80,7 +86,7 @@ export function receivingRoute(
   server: FastifyInstance,
   receiver: Receiver,
   path: string,
-  name: (params: Readonly<Record<string, string>>) => string,
+  placeOf: (params: Readonly<Record<string, string | undefined>>) => Place,
 ): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: receiver.maxBodyBytes }, (_, body, done) => {
@@ -92,7 +98,7 @@ export function receivingRoute(
     schema: { hide: true } as object,
     // Of the body parser alone: the receiver answers, and never throws.
     errorHandler(error, request, reply) {
-      const source = name(request.params as Record<string, string>);
+      const { source } = placeOf(request.params as Record<string, string>);
       const isLarge = (error as { code?: unknown }).code === 'FST_ERR_CTP_BODY_TOO_LARGE';
       const answer = refuse(receiver, source, isLarge ? 'too_large' : 'cut_off');
       void reply
@@ -102,14 +108,14 @@ export function receivingRoute(
     },
     async handler(request, reply) {
       const { raw, params, body } = request;
-      const source = name(params as Record<string, string>);
+      const { source, urlToken } = placeOf(params as Record<string, string>);
       const headers = headersOf(raw.rawHeaders);
       const url = outsideUrl(raw.url ?? '/', headers ?? {}, 'encrypted' in raw.socket);
       const bytes = body instanceof Uint8Array ? body : new Uint8Array();
       const answer =
         headers === undefined
           ? refuse(receiver, source, 'repeated_header')
-          : await receiver.receive(source, { method: request.method, url, headers, body: bytes });
+          : await receiver.receive(source, { method: request.method, url, headers, body: bytes }, urlToken);
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
     },
   });

@@ -21,3 +21,4 @@ export type {
   VerifyPorts,
 } from './provider.ts';
 export { findProvider, LONGEST_DEDUPE_MS, PROVIDERS, type ProviderName, type SettingsOf } from './registry.ts';
+export { isOneOf, textDigest } from './same-text.ts';
