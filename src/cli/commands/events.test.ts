@@ -57,6 +57,23 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     expect((await rig.run('sources rotate-secret open --secret x')).err).toContain('has no secret to change');
   });
 
+  it('gives a URL a token that trigger finds, and that a read-only token is not shown', async () => {
+    await rig.run('sources create none --uid hidden');
+    const rotated = await rig.run('sources rotate-token hidden');
+    expect(rotated.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/in\/hidden\/[\w-]{32}\n.*48 more hours\.\n$/);
+    const [url = ''] = rotated.out.split('\n');
+    for (const command of ['sources show hidden', 'sources list']) expect((await rig.run(command)).out).toContain(url);
+    expect((await rig.json('sources rotate-token hidden')).ingestUrl).not.toBe(url);
+    const { ingestUrl } = await rig.json('sources show hidden');
+    expect((await rig.run('trigger none order.paid --source hidden')).out).toContain(`→ ${ingestUrl}  202`);
+    const reader = await rig.inbound.resources.tokens.create({ name: 'reader', scope: 'read-only' });
+    for (const command of ['sources show hidden', 'sources list', 'listen --source hidden --since 1h --count 1']) {
+      const { out } = await rig.run(`${command} --token ${reader.token}`);
+      expect(out).toContain('hidden');
+      expect(out).not.toContain('/in/hidden/');
+    }
+  });
+
   it('deletes only when it is said to be meant', async () => {
     await rig.run('sources create none --uid gone');
     expect(await rig.run('sources delete gone')).toMatchObject({ exitCode: 2, err: expect.stringContaining('--yes') });
