@@ -36,6 +36,7 @@ export const ON_POSTGRES: readonly string[] = [
   'src/api/server.test.ts',
   'src/api/svix-sdk.test.ts',
   'src/api/unknown-names.test.ts',
+  'src/api/url-token.test.ts',
   'src/engine/engine.test.ts',
   'src/engine/lead.test.ts',
   'src/engine/log-events.test.ts',
