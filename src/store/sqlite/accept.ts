@@ -16,17 +16,25 @@ const MESSAGES = insertRows(`messages (${MESSAGE_COLUMNS})`);
 // Most have nothing else, and every value that is bound costs.
 const PLAIN_MESSAGES = insertRows('messages (id, application_id, event_type, payload, created_at)');
 const DELIVERIES = {
-  leased: insertDeliveries('leased', '?2', 'accepted'),
-  pending: insertDeliveries('pending', 'NULL', 'accepted'),
-  held: insertDeliveries('held', 'NULL', 'accepted while the endpoint was stopped'),
+  // Without a due time: what is handed over waits for nothing, and is in no index by its lease.
+  leased: insertDeliveries('leased', { dueAt: 'NULL', leaseEpoch: '?2', reason: 'accepted' }),
+  pending: insertDeliveries('pending', { dueAt: '?1', leaseEpoch: 'NULL', reason: 'accepted' }),
+  held: insertDeliveries('held', {
+    dueAt: '?1',
+    leaseEpoch: 'NULL',
+    reason: 'accepted while the endpoint was stopped',
+  }),
 };
 
 /** `?1` is the time of acceptance. */
-function insertDeliveries(state: NewDelivery['state'], leaseEpoch: string, reason: string): RowsStatement {
+function insertDeliveries(
+  state: NewDelivery['state'],
+  { dueAt, leaseEpoch, reason }: { dueAt: string; leaseEpoch: string; reason: string },
+): RowsStatement {
   return insertRows(
-    `deliveries (due_at, created_at, updated_at, lease_epoch, state, trigger_kind, attempts, schedule_attempts, reason,
+    `deliveries (created_at, updated_at, due_at, lease_epoch, state, trigger_kind, attempts, schedule_attempts, reason,
       id, message_id, application_id, destination_id, event_type)`,
-    `(?1, ?1, ?1, ${leaseEpoch}, '${state}', 'scheduled', 0, 0, '${reason}', ?, ?, ?, ?, ?)`,
+    `(?1, ?1, ${dueAt}, ${leaseEpoch}, '${state}', 'scheduled', 0, 0, '${reason}', ?, ?, ?, ?, ?)`,
   );
 }
 

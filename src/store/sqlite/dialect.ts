@@ -3,6 +3,13 @@ import type { Page } from '../queries.ts';
 import { type Dialect, Where } from '../where.ts';
 import type { Db, SqlValue } from './driver.ts';
 
+/** Leased after it waited. The epoch is what the index goes by. */
+export const IS_CLAIMED = "lease_epoch > 0 AND state = 'leased' AND due_at IS NOT NULL";
+/** Leased as it was accepted: in no index by its lease, but no node has any of it from before the first one's mark. */
+export const IS_HANDED = "id >= (SELECT min(handed_from) FROM nodes) AND state = 'leased' AND due_at IS NULL";
+const IS_LEASED = `id IN (
+  SELECT id FROM deliveries WHERE ${IS_CLAIMED} UNION ALL SELECT id FROM deliveries WHERE ${IS_HANDED})`;
+
 const SQLITE: Dialect<SqlValue> = {
   place: () => '?',
   isOneOf: (column, values) => ({
@@ -12,7 +19,7 @@ const SQLITE: Dialect<SqlValue> = {
   hasMember: (column) => `EXISTS (SELECT 1 FROM json_each(${column}) WHERE json_each.value = ?)`,
   hasText: (column) => `instr(lower(${column}), lower(?)) > 0`,
   flag: storable,
-  isIn: (state) => `state = '${state}'`,
+  isIn: (state) => (state === 'leased' ? IS_LEASED : `state = '${state}'`),
 };
 
 export function anywhere(): Where<SqlValue> {

@@ -2,9 +2,10 @@
 import type { Beat, HeartbeatInput, Joined, JoinInput } from '../store.ts';
 import type { Db } from './driver.ts';
 
-const JOIN = 'INSERT INTO nodes (name, joined_at, expires_at) VALUES (?, ?, ?) RETURNING epoch';
+const JOIN = 'INSERT INTO nodes (name, joined_at, expires_at, handed_from) VALUES (?, ?, ?, ?) RETURNING epoch';
 // Late is not lost: until somebody takes over (which sets 0), nobody else has touched this node's deliveries.
-const HEARTBEAT = 'UPDATE nodes SET expires_at = ? WHERE epoch = ? AND expires_at > 0';
+const HEARTBEAT = `
+  UPDATE nodes SET expires_at = ?, handed_from = coalesce(?, handed_from) WHERE epoch = ? AND expires_at > 0`;
 const FIRST_OTHER = 'SELECT epoch FROM nodes WHERE epoch <> ? AND expires_at > ? ORDER BY epoch LIMIT 1';
 const LEAVE = 'UPDATE nodes SET expires_at = 0 WHERE epoch = ?';
 const IS_ALIVE = 'SELECT 1 AS alive FROM nodes WHERE epoch = ? AND expires_at > 0';
@@ -17,7 +18,7 @@ const UNPARK = `
 const FORGET = 'DELETE FROM nodes WHERE epoch = ?';
 
 export function join(db: Db, input: JoinInput): Joined {
-  const row = db.get<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs);
+  const row = db.get<{ epoch: number }>(JOIN, input.name, input.now, input.now + input.leaseMs, input.handedFrom ?? '');
   const epoch = row?.epoch ?? 0;
   return { epoch, alone: firstOther(db, epoch, input.now) === undefined };
 }
@@ -35,7 +36,7 @@ export function forgetNode(db: Db, epoch: number): void {
 }
 
 export function heartbeat(db: Db, input: HeartbeatInput): Beat {
-  if (db.run(HEARTBEAT, input.now + input.leaseMs, input.epoch) === 0) return 'fenced';
+  if (db.run(HEARTBEAT, input.now + input.leaseMs, input.handedFrom ?? null, input.epoch) === 0) return 'fenced';
   const other = firstOther(db, input.epoch, input.now);
   if (other === undefined) return 'alone';
   return other > input.epoch ? 'leading' : 'alive';

@@ -12,18 +12,18 @@ import {
   toMessage,
 } from '../rows.ts';
 import type { AttemptFilter, Counts, DeliveryFilter, MessageFilter, Page, PageInput } from '../store.ts';
-import { anywhere, page } from './dialect.ts';
+import { anywhere, IS_CLAIMED, IS_HANDED, page } from './dialect.ts';
 import type { Db } from './driver.ts';
 
 const MESSAGE = 'SELECT * FROM messages WHERE application_id = ? AND id = ?';
 const MESSAGE_BY_EVENT_ID = 'SELECT * FROM messages WHERE application_id = ? AND event_id = ?';
 const DELIVERY = 'SELECT * FROM deliveries WHERE id = ?';
 const ATTEMPT = 'SELECT * FROM attempts WHERE message_id = ? AND id = ?';
-const COUNT = (state: string) =>
-  `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = '${state}' LIMIT ?1)) AS ${state}`;
+const count = (condition: string) => `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE ${condition} LIMIT ?1))`;
 // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
-const COUNTS = `SELECT ${['pending', 'leased', 'held', 'dead'].map(COUNT).join(', ')},
-  (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' AND attempts > 0 LIMIT ?1)) AS retrying,
+const COUNTS = `SELECT ${count("state = 'pending'")} AS pending, ${count("state = 'held'")} AS held,
+  ${count("state = 'dead'")} AS dead, ${count("state = 'pending' AND attempts > 0")} AS retrying,
+  min(?1, ${count(IS_CLAIMED)} + ${count(IS_HANDED)}) AS leased,
   (SELECT count(*) FROM (SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
     WHERE l.due_at < ?2 AND l.parked_by IS NULL AND l.destination_id GLOB 'hdl_*'
       AND d.state = 'pending' AND d.due_at < ?2 LIMIT ?1)) AS untaken,

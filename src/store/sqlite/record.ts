@@ -15,14 +15,14 @@ const MOVE_ON = `
   WHERE id = ? AND state = 'leased' AND lease_epoch = ? AND attempts = ?`;
 // Only for what died: the way of a success carries no empty columns along.
 const DIE = MOVE_ON.replace('dead_at = ?', 'dead_at = ?, fingerprint = ?, last_error = ?');
-// The same for many that were delivered. The plus signs keep SQLite from looking through all that this node has leased.
+// The same for many that were delivered.
 const DELIVER: RowsStatement = {
   text: (rows) => `
     UPDATE OR FAIL deliveries SET updated_at = ?1, state = 'delivered', lease_epoch = NULL, due_at = NULL,
       attempts = done.column3, schedule_attempts = done.column4, max_attempts = done.column5,
       first_attempt_at = done.column6, reason = done.column7
     FROM (VALUES ${rows}) done
-    WHERE id = done.column1 AND +state = 'leased' AND +lease_epoch = done.column2 AND attempts = done.column3 - 1`,
+    WHERE id = done.column1 AND state = 'leased' AND lease_epoch = done.column2 AND attempts = done.column3 - 1`,
   row: '(?, ?, ?, ?, ?, ?, ?)',
 };
 const ATTEMPTS = insertRows(`attempts (${ATTEMPT_COLUMNS})`);

@@ -1,0 +1,69 @@
+/** How lists are read, told by SQLite's plans: by an index, whichever filters are set. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AttemptFilter, DeliveryFilter } from '../store.ts';
+import { type Db, openDb, type SqlValue } from './driver.ts';
+import { migrate } from './migrate.ts';
+import { counts, listAttempts, listDeliveries } from './reads.ts';
+
+let db: Db;
+
+beforeEach(async () => {
+  db = await openDb(':memory:');
+  migrate(db, ':memory:');
+});
+
+afterEach(() => db.close());
+
+const PAGE = { limit: 10, order: 'descending' } as const;
+
+function plansOf(run: (spied: Db) => unknown): string[] {
+  const plans: string[] = [];
+  const explain = (sql: string, ...params: SqlValue[]) => {
+    plans.push(...db.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, ...params).map(({ detail }) => detail));
+    return [];
+  };
+  run({ all: explain, get: (sql: string, ...params: SqlValue[]) => void explain(sql, ...params) } as unknown as Db);
+  return plans;
+}
+
+describe('listDeliveries', () => {
+  it.each<DeliveryFilter>([
+    { states: ['leased'] },
+    { states: ['leased'], applicationId: 'app_1' },
+    { states: ['leased'], destinationId: 'ep_1' },
+    { states: ['dead'] },
+    { states: ['held'], destinationId: 'ep_1' },
+    { applicationId: 'app_1' },
+    { destinationId: 'ep_1' },
+    { messageId: 'msg_1' },
+  ])('reads no more than an index range for %j', (filter) => {
+    const plans = plansOf((spied) => listDeliveries(spied, { ...filter, ...PAGE }));
+    expect(plans.length).toBeGreaterThan(0);
+    expect(plans.filter((plan) => plan.startsWith('SCAN'))).toEqual([]);
+  });
+});
+
+describe('listAttempts', () => {
+  it.each<AttemptFilter>([
+    { messageId: 'msg_1' },
+    { messageId: 'msg_1', destinationId: 'ep_1' },
+    { messageId: 'msg_1', destinationId: 'ep_1', deliveryId: 'dlv_1', applicationId: 'app_1' },
+  ])('reads the attempts of the message alone for %j', (filter) => {
+    const plans = plansOf((spied) => listAttempts(spied, { ...filter, ...PAGE }));
+    expect(plans).toEqual(['SEARCH attempts USING INDEX attempts_by_message (message_id=?)']);
+  });
+
+  it('reads the attempts of a destination in their order', () => {
+    const plans = plansOf((spied) => listAttempts(spied, { destinationId: 'ep_1', applicationId: 'app_1', ...PAGE }));
+    expect(plans).toEqual(['SEARCH attempts USING INDEX attempts_by_destination (destination_id=?)']);
+  });
+});
+
+describe('counts', () => {
+  it('finds what is leased by the index of what was claimed, and from the mark of the nodes on', () => {
+    const plans = plansOf((spied) => counts(spied, { most: 10 }));
+    expect(plans.filter((plan) => plan.startsWith('SCAN deliveries') && !plan.includes('INDEX'))).toEqual([]);
+    expect(plans).toContain('SEARCH deliveries USING INDEX deliveries_claimed (lease_epoch>?)');
+    expect(plans).toContain('SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 (id>?)');
+  });
+});
