@@ -10,6 +10,8 @@ function onStore(name: string, include: readonly string[], retry = 0) {
       include: [...include],
       env: { POSTHORN_TEST_STORE: name },
       pool: 'forks' as const,
+      // Files share what they import: loading it anew for each of them took more than half of the time of all tests.
+      isolate: false,
       retry,
       testTimeout: 30_000,
       hookTimeout: 30_000,
