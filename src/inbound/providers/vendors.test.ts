@@ -8,6 +8,7 @@ import { LinearWebhookClient } from '@linear/sdk/webhooks';
 import { sign as octokitSign, verify as octokitVerify } from '@octokit/webhooks-methods';
 import { Paddle } from '@paddle/paddle-node-sdk';
 import { EventWebhook } from '@sendgrid/eventwebhook';
+import { AwsLambdaReceiver } from '@zoom/rivet/meetings';
 import { verifyKey } from 'discord-interactions';
 // @ts-expect-error it ships no types
 import MessageValidator from 'sns-validator';
@@ -160,6 +161,44 @@ describe('discord', () => {
       expect(await verifyKey(body, signature, time, hex)).toBe(true);
       expect(await verifyKey(`${body} `, signature, time, hex)).toBe(false);
     }
+  });
+});
+
+describe('zoom', () => {
+  const secret = 'zoom-secret-token-0123';
+  // It takes the event of a function URL, of which it reads the body and the headers, and writes each to the console.
+  async function atRivet({ headers, body }: InboundRequest) {
+    const quiet = vi.spyOn(console, 'debug').mockImplementation(() => {});
+    const receive = new AwsLambdaReceiver({ webhooksSecretToken: secret }).start();
+    const answer = await receive(
+      { headers, body: Buffer.from(body).toString(), isBase64Encoded: false } as never,
+      {} as never,
+    );
+    quiet.mockRestore();
+    return answer as { readonly statusCode: number; readonly body: string };
+  }
+  const event = (text: string) => JSON.stringify({ event: 'meeting.started', payload: { object: { topic: text } } });
+
+  it("our signature passes Zoom's own library, and not with another body or secret", async () => {
+    for (const text of ['a', 'Zoë 漢字 🎺', ' \u2028 ']) {
+      const signed = signedBy('zoom', event(text), { secretToken: secret });
+      expect(await atRivet(signed)).toMatchObject({ statusCode: 200 });
+      expect(verdictOf('zoom', { secretToken: secret }, signed)).toEqual(OURS);
+      expect(await atRivet({ ...signed, body: Buffer.from(event(`${text}b`)) })).toMatchObject({ statusCode: 400 });
+      expect(await atRivet(signedBy('zoom', event(text), { secretToken: 'other' }))).toMatchObject({ statusCode: 400 });
+    }
+  });
+
+  it("the check of a URL is answered as Zoom's own library answers it", async () => {
+    const challenge = JSON.stringify({
+      event: 'endpoint.url_validation',
+      payload: { plainToken: 'qgg8vlvZRS6UYooatFL8Aw' },
+    });
+    const signed = signedBy('zoom', challenge, { secretToken: secret });
+    const theirs = JSON.parse((await atRivet(signed)).body);
+    const ours = await verdictOf('zoom', { secretToken: secret }, signed);
+    expect(ours).toMatchObject({ kind: 'answer', status: 200 });
+    expect('body' in ours && JSON.parse(String(ours.body))).toEqual(theirs);
   });
 });
 
