@@ -66,6 +66,22 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
     expect(between('providers')).toBe(providersTable());
   });
 
+  it('says of each provider how it is tested, and names those that only we sign for', () => {
+    const text = between('tested') ?? '';
+    const named = (part: string) => [...part.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name);
+    // Free-form senders have no vendor.
+    const vendors = PROVIDERS.map(({ name }) => name).filter(
+      (name) => !['generic-hmac', 'basic', 'api-key', 'none'].includes(name),
+    );
+    expect([...new Set(named(text))].sort()).toEqual([...vendors].sort());
+    const tests = ['vendors', 'vectors', 'paypal-vector'].map((name) =>
+      readFileSync(`${root}src/inbound/providers/${name}.test.ts`, 'utf8'),
+    );
+    const isTested = (name: string) =>
+      tests.some((test) => test.includes(`'${name}'`) || test.includes(`/${name}.ts'`));
+    expect(vendors.filter((name) => !isTested(name))).toEqual(named(text.split('\n- ').at(-1) ?? ''));
+  });
+
   it('PAY-03 PAY-04 says of each kind of error what the policy decides', () => {
     expect(between('errors')).toBe(errorsTable());
   });
