@@ -10,8 +10,9 @@ import { paypal } from './paypal.ts';
 import type { InboundRequest } from './provider.ts';
 import { portsWith } from './testing/provider-cases.ts';
 
+// As it was signed: a formatter that knew it for JSON would change it.
 const read = (name: string) => readFileSync(new URL(`testing/paypal-2015/${name}`, import.meta.url));
-const [signer, authority, body] = [read('signer.pem').toString(), read('authority.pem').toString(), read('event.json')];
+const [signer, authority, body] = [read('signer.pem').toString(), read('authority.pem').toString(), read('event.body')];
 const SIGNED_AT = Date.parse('2015-05-18T15:45:13Z');
 const DAY_MS = 86_400_000;
 
