@@ -1,9 +1,14 @@
 // One measurement: a fresh contestant in a process of its own, with a fresh store, against the one sink.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from './monotonic.mjs';
 import { startPostgres, startRedis } from './servers.mjs';
 
-/** Enough for the compiler, the connections and the lanes to be warm. Every one of them is checked by the sink. */
-export const WARM_UP_EVENTS = 2000;
+/**
+ * Everybody runs for as long before it is measured: what is asked is how many a second for days, and the first seconds of a
+ * process are the compiler's. Every event is checked by the sink.
+ */
+const WARM_UP_MS = 4000;
+const WARM_UP_EVENTS = 2000;
 const ARRIVAL_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 const PACE_TIMEOUT_MS = 900_000;
@@ -82,9 +87,12 @@ class Run {
   }
 
   async warmUp() {
-    await this.#sink?.call('reset', { mode: 'check' });
-    await this.#stream(WARM_UP_EVENTS);
-    await this.#arrived(WARM_UP_EVENTS);
+    const endsAt = monotonicMs() + WARM_UP_MS;
+    do {
+      await this.#sink?.call('reset', { mode: 'check' });
+      await this.#stream(WARM_UP_EVENTS);
+      await this.#arrived(WARM_UP_EVENTS);
+    } while (monotonicMs() < endsAt);
   }
 
   /** As fast as possible: from the first publish to the last result that is stored. */

@@ -32,6 +32,22 @@ describe('how much a lane may have leased', () => {
     expect(lane.room).toBe(80);
   });
 
+  it('one that was fast and had nothing to do for a while what it sent before', () => {
+    const lane = new Lane('ep_1', 10, () => 4000);
+    run(lane, { from: 1_000_000, everyMs: 1, forMs: 1200 });
+    run(lane, { from: 1_005_000, everyMs: 1, forMs: 1 });
+    expect(lane.room).toBe(4000);
+  });
+
+  it('one that was fast and became slow, with work all the time, what its slots need', () => {
+    const lane = new Lane('ep_1', 10, () => 4000);
+    run(lane, { from: 1_000_000, everyMs: 1, forMs: 1200 });
+    lane.enqueue(job);
+    lane.next(1_001_200);
+    run(lane, { from: 1_001_900, everyMs: 700, forMs: 2800 });
+    expect(lane.room).toBe(79);
+  });
+
   it('one that was fast long ago what its slots need', () => {
     const lane = new Lane('ep_1', 10, () => 4000);
     run(lane, { from: 1_000_000, everyMs: 1, forMs: 1200 });

@@ -37,7 +37,10 @@ export type JobEnd =
 const FIRST_LIMIT = 4;
 /** Deliveries leased per request that may be in flight: with fewer, a fast endpoint waits for the disk. */
 const LEASED_PER_SLOT = 8;
-const PACE_WINDOW_MS = 500;
+/** Short, because until the first is over what is accepted waits in the store. */
+const PACE_WINDOW_MS = 100;
+/** How long what a lane has shown holds while it has nothing to do. */
+const PACE_HOLDS_MS = 10_000;
 
 export class Lane {
   readonly destinationId: string;
@@ -62,6 +65,7 @@ export class Lane {
   #pace = 0;
   #windowFrom = 0;
   #inWindow = 0;
+  #lastEndAt = 0;
 
   /**
    * `aheadMs`: how much of its work a lane may have leased, by its own pace, where that is more than its slots need. What
@@ -137,6 +141,7 @@ export class Lane {
     if (this.#waiting.length === 0 || this.#inFlight >= this.#limit) return undefined;
     const waitMs = this.#bucket?.take(now) ?? 0;
     if (waitMs > 0) return { waitMs };
+    if (this.#inFlight === 0) this.#endPause(now);
     this.#inFlight += 1;
     return this.#waiting.shift();
   }
@@ -151,12 +156,21 @@ export class Lane {
   #measurePace(now: number): void {
     const elapsedMs = now - this.#windowFrom;
     if (elapsedMs >= PACE_WINDOW_MS || elapsedMs < 0) {
-      // A window that ended long ago says nothing of how fast the lane is now.
-      this.#pace = elapsedMs > 0 && elapsedMs < 2 * PACE_WINDOW_MS ? this.#inWindow / elapsedMs : 0;
+      this.#pace = elapsedMs > 0 ? this.#inWindow / elapsedMs : 0;
       this.#windowFrom = now;
       this.#inWindow = 0;
     }
     this.#inWindow += 1;
+    this.#lastEndAt = now;
+  }
+
+  /** How long it had nothing to do says nothing of how fast it is. */
+  #endPause(now: number): void {
+    const pauseMs = now - this.#lastEndAt;
+    if (pauseMs <= PACE_WINDOW_MS) return;
+    if (pauseMs > PACE_HOLDS_MS) this.#pace = 0;
+    this.#windowFrom = now;
+    this.#inWindow = 0;
   }
 
   /** Gives up what waits in memory. */
