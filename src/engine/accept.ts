@@ -69,7 +69,7 @@ export class Acceptor {
         directory.changed(audience.applicationId);
         continue;
       }
-      const { result, epoch, fenced } = await this.#settle(item);
+      const { result, epoch, fenced } = await this.#commits.add(item).catch((error) => this.#abandon(item, error));
       if (result.kind === 'accepted') {
         this.#handOff(item, epoch, fenced);
         return { kind: 'accepted', message: item.message, destinations: item.deliveries.length };
@@ -125,13 +125,9 @@ export class Acceptor {
     return audience && this.#fanOut(message, audience);
   }
 
-  async #settle(item: FannedOut): Promise<Committed> {
-    try {
-      return await this.#commits.add(item);
-    } catch (error) {
-      this.#unreserve(item);
-      throw error;
-    }
+  #abandon(item: FannedOut, error: unknown): never {
+    this.#unreserve(item);
+    throw error;
   }
 
   #toMessage(publication: Publication, audience: Audience): Message {

@@ -18,9 +18,13 @@ export interface Job {
   readonly handedAt?: number;
   /** Known when the message was accepted a moment ago; read from the store where it is needed and not known. */
   readonly received?: Received;
+  /** While it holds one of the node's slots: how its lane stood when it got it. */
+  slot?: Standing | undefined;
   /** Called once, when nothing more will be done with it here: for who handed it out. */
   readonly onEnd?: (end: JobEnd) => void;
 }
+
+export type Standing = 'unknown' | 'proven' | 'failing';
 
 export type JobEnd =
   | {
@@ -56,7 +60,7 @@ export class Lane {
   /** The number of the last claim before a delivery was left to the store. */
   leftDuring = 0;
   /** How its last attempt ended. */
-  standing: 'unknown' | 'proven' | 'failing' = 'unknown';
+  standing: Standing = 'unknown';
   /** A wait for the rate limit is under way. */
   isPaced = false;
   #bucket: TokenBucket | undefined;

@@ -6,9 +6,8 @@
  * yet each leave the other a sixteenth. The last quarter is for lanes that have few requests in flight. Whoever has to
  * wait gets one slot a turn: the wait depends on how many lanes are in line, not on how much each of them has.
  */
-import type { Job, Lane } from './lane.ts';
+import type { Job, Lane, Standing } from './lane.ts';
 
-type Standing = Lane['standing'];
 type Line = Standing | 'busy';
 
 const FEW_IN_FLIGHT = 4;
@@ -16,7 +15,7 @@ const LINES: readonly Line[] = ['proven', 'unknown', 'failing', 'busy'];
 
 export class Slots {
   readonly #most: number;
-  readonly #inFlight = new Map<Job, Standing>();
+  #inFlight = 0;
   readonly #counts: Record<Standing, number> = { proven: 0, unknown: 0, failing: 0 };
   readonly #lines: Record<Line, Set<Lane>> = {
     proven: new Set(),
@@ -32,11 +31,11 @@ export class Slots {
   }
 
   get inFlight(): number {
-    return this.#inFlight.size;
+    return this.#inFlight;
   }
 
   get free(): number {
-    return Math.max(0, this.#most - this.#inFlight.size);
+    return Math.max(0, this.#most - this.#inFlight);
   }
 
   hasOneFor(lane: Lane): boolean {
@@ -44,15 +43,16 @@ export class Slots {
   }
 
   take(job: Job, { standing }: Lane): void {
-    this.#inFlight.set(job, standing);
+    job.slot = standing;
+    this.#inFlight += 1;
     this.#counts[standing] += 1;
   }
 
   giveBack(job: Job): void {
-    const standing = this.#inFlight.get(job);
-    if (standing === undefined) return;
-    this.#inFlight.delete(job);
-    this.#counts[standing] -= 1;
+    if (job.slot === undefined) return;
+    this.#inFlight -= 1;
+    this.#counts[job.slot] -= 1;
+    job.slot = undefined;
   }
 
   /** Gets in line, or moves to the one that fits by now; who stands in it already keeps the place. */

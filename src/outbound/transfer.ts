@@ -145,13 +145,12 @@ function single(value: string | string[] | undefined): string | undefined {
  * was checked for one host could be routed to another behind the same address.
  */
 function withUserAgent(headers: readonly string[], userAgent: string): string[] {
-  const result: string[] = [];
+  const result = headers.slice();
   let found = false;
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    const name = headers[i] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') continue;
-    if (name.length === 10 && name.toLowerCase() === 'user-agent') found = true;
-    result.push(name, headers[i + 1] ?? '');
+  for (let i = result.length - 2; i >= 0; i -= 2) {
+    const { length } = result[i] ?? '';
+    if (length === 4 && result[i]?.toLowerCase() === 'host') result.splice(i, 2);
+    else if (length === 10 && result[i]?.toLowerCase() === 'user-agent') found = true;
   }
   if (!found) result.push('user-agent', userAgent);
   return result;

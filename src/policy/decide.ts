@@ -32,10 +32,9 @@ type Retry = Extract<Decision, { kind: 'retry' }>;
  */
 export function decide(facts: Facts, policy: Policy, draw: number): Decision {
   const { outcome, attempt } = facts;
-  const what = describeOutcome(outcome);
-
   const verdict = classify(outcome, policy);
-  if (verdict === 'success') return { kind: 'delivered', reason: deliveredReason(outcome, what) };
+  if (verdict === 'success') return delivered(outcome);
+  const what = describeOutcome(outcome);
 
   const stop = endpointStop(outcome, what);
   if (stop !== undefined) return stop;
@@ -55,9 +54,18 @@ export function decide(facts: Facts, policy: Policy, draw: number): Decision {
   return retry;
 }
 
-function deliveredReason(outcome: Outcome, what: string): string {
-  const redirect = outcome.kind === 'response' && outcome.status >= 300;
-  return redirect ? `${what}: a redirect counts as delivered under this policy` : `${what}: delivered`;
+/** By status. All that is delivered has one of these, and passes it on to another thread: one object is copied once a batch. */
+const DELIVERED = new Map<number, Decision>();
+
+function delivered(outcome: Outcome): Decision {
+  const status = outcome.kind === 'response' ? outcome.status : 0;
+  let known = DELIVERED.get(status);
+  if (known === undefined) {
+    const why = status >= 300 ? 'a redirect counts as delivered under this policy' : 'delivered';
+    known = Object.freeze({ kind: 'delivered', reason: `${describeOutcome(outcome)}: ${why}` });
+    DELIVERED.set(status, known);
+  }
+  return known;
 }
 
 /**

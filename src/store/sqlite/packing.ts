@@ -1,7 +1,7 @@
 /**
- * Accepts and records as they cross to the store's thread and back: lists of plain values, and all payloads in one
- * buffer that changes hands. A clone of the objects writes and reads the name of each property of each of them, most of
- * it at the cost of the store's thread.
+ * Accepts and records as they cross to the store's thread and back: lists of plain values, what many of them say (whose they
+ * are, what they are of) once for all, and all payloads in one buffer that changes hands. A clone of the objects writes and
+ * reads every one of them, and the name of each of its properties, most of it at the cost of the store's thread.
  */
 import type { Attempt, Message } from '../../model/index.ts';
 import type {
@@ -12,12 +12,14 @@ import type {
   NewDelivery,
   RecordInput,
   RecordItem,
+  RecordOutput,
   Remembered,
 } from '../store.ts';
 
 export interface PackedAccept {
   readonly epoch: number;
   readonly now: number;
+  readonly words: readonly string[];
   readonly values: readonly unknown[];
   readonly payloads: Uint8Array<ArrayBuffer>;
 }
@@ -25,10 +27,27 @@ export interface PackedAccept {
 export interface PackedRecord {
   readonly epoch: number;
   readonly now: number;
+  readonly words: readonly string[];
   readonly values: readonly unknown[];
 }
 
+/** Texts that come again and again, each under a number. */
+class Words {
+  readonly list: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  numberOf(word: string): number {
+    let number = this.#numbers.get(word);
+    if (number === undefined) {
+      number = this.list.push(word) - 1;
+      this.#numbers.set(word, number);
+    }
+    return number;
+  }
+}
+
 export function packAccept({ epoch, now, items }: AcceptInput): PackedAccept {
+  const words = new Words();
   const values: unknown[] = [];
   let length = 0;
   for (const { message } of items) length += message.payload.byteLength;
@@ -39,9 +58,9 @@ export function packAccept({ epoch, now, items }: AcceptInput): PackedAccept {
     at += message.payload.byteLength;
     values.push(
       message.id,
-      message.applicationId,
+      words.numberOf(message.applicationId),
       message.eventId,
-      message.eventType,
+      words.numberOf(message.eventType),
       message.channels,
       message.tags,
       message.payload.byteLength,
@@ -52,21 +71,24 @@ export function packAccept({ epoch, now, items }: AcceptInput): PackedAccept {
       remember,
       deliveries.length,
     );
-    for (const { id, destinationId, state } of deliveries) values.push(id, destinationId, state);
+    for (const { id, destinationId, state } of deliveries) {
+      values.push(id, words.numberOf(destinationId), words.numberOf(state));
+    }
   }
-  return { epoch, now, values, payloads };
+  return { epoch, now, words: words.list, values, payloads };
 }
 
-export function unpackAccept({ epoch, now, values, payloads }: PackedAccept): AcceptInput {
+export function unpackAccept({ epoch, now, words, values, payloads }: PackedAccept): AcceptInput {
   const items: AcceptItem[] = [];
+  const wordAt = (at: number) => words[values[at] as number];
   let payloadAt = 0;
   for (let at = 0; at < values.length; ) {
     const payloadEnd = payloadAt + (values[at + 6] as number);
     const message = {
       id: values[at],
-      applicationId: values[at + 1],
+      applicationId: wordAt(at + 1),
       eventId: values[at + 2],
-      eventType: values[at + 3],
+      eventType: wordAt(at + 3),
       channels: values[at + 4],
       tags: values[at + 5],
       payload: payloads.subarray(payloadAt, payloadEnd),
@@ -80,7 +102,7 @@ export function unpackAccept({ epoch, now, values, payloads }: PackedAccept): Ac
     const end = at + 13 + 3 * (values[at + 12] as number);
     const deliveries: NewDelivery[] = [];
     for (at += 13; at < end; at += 3) {
-      deliveries.push({ id: values[at], destinationId: values[at + 1], state: values[at + 2] } as NewDelivery);
+      deliveries.push({ id: values[at], destinationId: wordAt(at + 1), state: wordAt(at + 2) } as NewDelivery);
     }
     items.push({ message, fanoutRevision, deliveries, ...(remember === undefined ? {} : { remember }) });
   }
@@ -88,18 +110,19 @@ export function unpackAccept({ epoch, now, values, payloads }: PackedAccept): Ac
 }
 
 export function packRecord({ epoch, now, items }: RecordInput): PackedRecord {
+  const words = new Words();
   const values: unknown[] = [];
   for (const { attempt, scheduleAttempts, firstAttemptAt, maxAttempts } of items) {
     values.push(
       attempt.id,
       attempt.deliveryId,
       attempt.messageId,
-      attempt.applicationId,
-      attempt.destinationId,
-      attempt.eventType,
+      words.numberOf(attempt.applicationId),
+      words.numberOf(attempt.destinationId),
+      words.numberOf(attempt.eventType),
       attempt.number,
-      attempt.trigger,
-      attempt.url,
+      words.numberOf(attempt.trigger),
+      words.numberOf(attempt.url),
       attempt.startedAt,
       attempt.durationMs,
       attempt.status,
@@ -112,24 +135,25 @@ export function packRecord({ epoch, now, items }: RecordInput): PackedRecord {
       maxAttempts,
     );
   }
-  return { epoch, now, values };
+  return { epoch, now, words: words.list, values };
 }
 
 const RECORD_VALUES = 19;
 
-export function unpackRecord({ epoch, now, values }: PackedRecord): RecordInput {
+export function unpackRecord({ epoch, now, words, values }: PackedRecord): RecordInput {
   const items: RecordItem[] = [];
+  const wordAt = (at: number) => words[values[at] as number];
   for (let at = 0; at < values.length; at += RECORD_VALUES) {
     const attempt = {
       id: values[at],
       deliveryId: values[at + 1],
       messageId: values[at + 2],
-      applicationId: values[at + 3],
-      destinationId: values[at + 4],
-      eventType: values[at + 5],
+      applicationId: wordAt(at + 3),
+      destinationId: wordAt(at + 4),
+      eventType: wordAt(at + 5),
       number: values[at + 6],
-      trigger: values[at + 7],
-      url: values[at + 8],
+      trigger: wordAt(at + 7),
+      url: wordAt(at + 8),
       startedAt: values[at + 9],
       durationMs: values[at + 10],
       status: values[at + 11],
@@ -162,4 +186,18 @@ export function packAcceptOutput({ fenced, results }: AcceptOutput): PackedAccep
 
 export function unpackAcceptOutput({ fenced, results }: PackedAcceptOutput): AcceptOutput {
   return { fenced, results: results.map((result) => (result === 0 ? ACCEPTED : result)) };
+}
+
+export interface PackedRecordOutput {
+  readonly endpoints: RecordOutput['endpoints'];
+  /** 1 for a lease that was lost. */
+  readonly results: readonly (0 | 1)[];
+}
+
+export function packRecordOutput({ endpoints, results }: RecordOutput): PackedRecordOutput {
+  return { endpoints, results: results.map((result) => (result === 'recorded' ? 0 : 1)) };
+}
+
+export function unpackRecordOutput({ endpoints, results }: PackedRecordOutput): RecordOutput {
+  return { endpoints, results: results.map((result) => (result === 0 ? 'recorded' : 'lease_lost')) };
 }

@@ -125,4 +125,14 @@ describe('what crosses to the thread of the store', () => {
     ];
     for (const reply of replies) expect(unpackReply(structuredClone(packReply(reply, accept)))).toEqual(reply);
   });
+
+  it('comes back with which leases were lost', () => {
+    const record: Request = { id: 1, name: 'record', input: {} };
+    const reply: Reply = {
+      id: 1,
+      ok: true,
+      output: { endpoints: [], results: ['recorded', 'lease_lost', 'recorded'] },
+    };
+    expect(unpackReply(structuredClone(packReply(reply, record)))).toEqual(reply);
+  });
 });

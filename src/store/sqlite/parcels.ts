@@ -1,20 +1,23 @@
 /** Requests and replies between the threads: the many and large ones packed, the others as they are. */
-import type { AcceptInput, AcceptOutput, RecordInput } from '../store.ts';
+import type { AcceptInput, AcceptOutput, RecordInput, RecordOutput } from '../store.ts';
 import type { Reply, Request } from './executor.ts';
 import {
   type PackedAccept,
   type PackedAcceptOutput,
   type PackedRecord,
+  type PackedRecordOutput,
   packAccept,
   packAcceptOutput,
   packRecord,
+  packRecordOutput,
   unpackAccept,
   unpackAcceptOutput,
   unpackRecord,
+  unpackRecordOutput,
 } from './packing.ts';
 
 export type Parcel = Request & { readonly isPacked?: true };
-export type ReplyParcel = Reply & { readonly isPacked?: true };
+export type ReplyParcel = Reply & { readonly packed?: 'accept' | 'record' };
 
 /** With the buffers that change hands, and answers to what cannot be packed: it spoils only itself. */
 export function pack(requests: readonly Request[]): { parcels: Parcel[]; buffers: ArrayBuffer[]; refused: Reply[] } {
@@ -48,11 +51,16 @@ export function unpack({ id, name, input, isPacked }: Parcel): Request {
 }
 
 export function packReply(reply: Reply, { name }: Request): ReplyParcel {
-  if (!reply.ok || name !== 'accept') return reply;
-  return { id: reply.id, ok: true, output: packAcceptOutput(reply.output as AcceptOutput), isPacked: true };
+  if (!reply.ok) return reply;
+  const { id, output } = reply;
+  if (name === 'accept') return { id, ok: true, output: packAcceptOutput(output as AcceptOutput), packed: name };
+  if (name === 'record') return { id, ok: true, output: packRecordOutput(output as RecordOutput), packed: name };
+  return reply;
 }
 
 export function unpackReply(reply: ReplyParcel): Reply {
-  if (!reply.ok || !reply.isPacked) return reply;
-  return { id: reply.id, ok: true, output: unpackAcceptOutput(reply.output as PackedAcceptOutput) };
+  if (!reply.ok || reply.packed === undefined) return reply;
+  const { id, output, packed } = reply;
+  if (packed === 'accept') return { id, ok: true, output: unpackAcceptOutput(output as PackedAcceptOutput) };
+  return { id, ok: true, output: unpackRecordOutput(output as PackedRecordOutput) };
 }
