@@ -35,6 +35,20 @@ export class Batcher<Item, Result> {
     return this.#running ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
+  /** Begins the next run, if anything waits; answers how to tell those in it. */
+  #next(): Promise<() => void> | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    const batch = this.#waiting.splice(0, this.#batchSize());
+    return this.#run(batch.map(({ item }) => item)).then(
+      (results) => () => {
+        for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
+      },
+      (error: unknown) => () => {
+        for (const entry of batch) entry.reject(error);
+      },
+    );
+  }
+
   #batchSize(): number {
     const { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 } = this.#limits;
     const most = Math.min(maxItems, this.#waiting.length);
@@ -47,14 +61,12 @@ export class Batcher<Item, Result> {
   }
 
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#batchSize());
-      try {
-        const results = await this.#run(batch.map(({ item }) => item));
-        for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
-      } catch (error) {
-        for (const entry of batch) entry.reject(error);
-      }
+    let batch = this.#next();
+    while (batch !== undefined) {
+      const settle = await batch;
+      // First the next, then those who waited for this one: the store works while they go on.
+      batch = this.#next();
+      settle();
     }
     this.#running = false;
     for (const resolve of this.#idle.splice(0)) resolve();

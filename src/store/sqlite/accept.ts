@@ -2,13 +2,12 @@ import type { Message } from '../../model/index.ts';
 import { MESSAGE_COLUMNS, messageValues } from '../row-values.ts';
 import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, NewDelivery } from '../store.ts';
 import { type Db, insertRows, type RowsStatement, type SqlValue } from './driver.ts';
-import { goneMessage } from './event-ids.ts';
+import { KnownEvents } from './event-ids.ts';
 import { DueLanes } from './lanes.ts';
 import { isAlive } from './nodes.ts';
 import { fanoutRevision } from './owners.ts';
 import { recall, remember } from './remembered.ts';
 
-const BY_EVENT_ID = 'SELECT id FROM messages WHERE application_id = ? AND event_id = ?';
 // Only what came again is compared: the hot path reads no payload.
 const SAME_PAYLOAD = 'SELECT payload = ? AS same FROM messages WHERE application_id = ? AND id = ?';
 const COUNT_CONFLICT = 'UPDATE messages SET conflicts = coalesce(conflicts, 0) + 1 WHERE application_id = ? AND id = ?';
@@ -44,12 +43,16 @@ export function accept(db: Db, input: AcceptInput): AcceptOutput {
   const fenced = !isAlive(db, input.epoch);
   const batch = new Batch(db, input.now, fenced ? undefined : input.epoch);
   const revisions = new Map<string, number | undefined>();
+  const events = new KnownEvents(
+    db,
+    input.items.map(({ message }) => message),
+  );
   const results = input.items.map((item): AcceptResult => {
-    // The same event may have come twice within this batch.
-    if (item.message.eventId !== undefined) batch.write();
-    const refusal = refuse(db, item, input.now, revisions);
+    if (events.isAdded(item.message)) batch.write();
+    const refusal = refuse(db, item, input.now, revisions, events);
     if (refusal !== undefined) return refusal;
     batch.add(item);
+    events.add(item.message);
     return ACCEPTED;
   });
   batch.write();
@@ -61,8 +64,9 @@ function refuse(
   item: AcceptItem,
   now: number,
   revisions: Map<string, number | undefined>,
+  events: KnownEvents,
 ): AcceptResult | undefined {
-  const { applicationId, eventId } = item.message;
+  const { applicationId } = item.message;
   if (!revisions.has(applicationId)) {
     revisions.set(applicationId, fanoutRevision(db, applicationId));
   }
@@ -72,12 +76,9 @@ function refuse(
     const remembered = recall(db, { key: item.remember.key, now });
     if (remembered !== undefined) return { kind: 'duplicate', by: 'key', remembered };
   }
-  if (eventId !== undefined) {
-    const known = db.get<{ id: string }>(BY_EVENT_ID, applicationId, eventId);
-    if (known !== undefined) return duplicate(db, item, known.id);
-    const gone = goneMessage(db, applicationId, eventId);
-    if (gone !== undefined) return { kind: 'duplicate', by: 'eventId', messageId: gone, samePayload: false };
-  }
+  const known = events.find(item.message);
+  if (known?.isGone) return { kind: 'duplicate', by: 'eventId', messageId: known.messageId, samePayload: false };
+  if (known !== undefined) return duplicate(db, item, known.messageId);
   return revision === item.fanoutRevision ? undefined : { kind: 'stale' };
 }
 

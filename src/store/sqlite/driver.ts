@@ -88,6 +88,19 @@ export class Db {
     return changes;
   }
 
+  /** The rows that a query finds for all of `values`, which are those of its own rows, one after the other. */
+  allForRows<T = Row>(statement: RowsStatement, values: readonly SqlValue[]): T[] {
+    const { width, sizes } = this.#preparedForRows(statement);
+    const found: T[] = [];
+    let from = 0;
+    for (const { count, prepared } of sizes) {
+      for (const length = count * width; from + length <= values.length; from += length) {
+        found.push(...(prepared.all(...values.slice(from, from + length)) as T[]));
+      }
+    }
+    return found;
+  }
+
   get<T = Row>(sql: string, ...params: SqlValue[]): T | undefined {
     return (this.#statement(sql).get(...params) as T | undefined) ?? undefined;
   }

@@ -2,13 +2,12 @@ import { DEAD_LETTER_COLUMNS, deadLetterValues } from '../row-values.ts';
 import type { ArchivedDelivery, RestoreResult } from '../store.ts';
 import { insertMessage } from './accept.ts';
 import { type Db, insertRows } from './driver.ts';
-import { goneMessage, takeBackEventId } from './event-ids.ts';
+import { knownEvent, takeBackEventId } from './event-ids.ts';
 import { fanoutRevision } from './owners.ts';
 import { insertAttempt } from './record.ts';
 
 const KNOWN = 'SELECT 1 AS found FROM deliveries WHERE id = ? OR (message_id = ? AND destination_id = ?)';
 const HAS_MESSAGE = 'SELECT 1 AS found FROM messages WHERE application_id = ? AND id = ?';
-const EVENT_ID_TAKEN = 'SELECT 1 AS found FROM messages WHERE application_id = ? AND event_id = ?';
 const HAS_ATTEMPT = 'SELECT 1 AS found FROM attempts WHERE message_id = ? AND id = ?';
 const DEAD_LETTERS = insertRows(`deliveries (${DEAD_LETTER_COLUMNS})`);
 
@@ -22,8 +21,8 @@ function restoreOne(db: Db, { delivery, message, attempts }: ArchivedDelivery): 
   if (db.get(KNOWN, delivery.id, message.id, delivery.destinationId) !== undefined) return 'exists';
   if (db.get(HAS_MESSAGE, applicationId, message.id) === undefined) {
     if (eventId !== undefined) {
-      if (db.get(EVENT_ID_TAKEN, applicationId, eventId) !== undefined) return 'conflict';
-      if ((goneMessage(db, applicationId, eventId) ?? message.id) !== message.id) return 'conflict';
+      const known = knownEvent(db, message);
+      if (known !== undefined && (!known.isGone || known.messageId !== message.id)) return 'conflict';
       takeBackEventId(db, applicationId, eventId, message.id);
     }
     insertMessage(db, message);
