@@ -1,7 +1,8 @@
 /** How lists are read, told by SQLite's plans: by an index, whichever filters are set. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptFilter, DeliveryFilter } from '../store.ts';
-import { type Db, openDb, type SqlValue } from './driver.ts';
+import { type Db, openDb, type RowsStatement, type SqlValue } from './driver.ts';
+import { KnownEvents } from './event-ids.ts';
 import { migrate } from './migrate.ts';
 import { counts, listAttempts, listDeliveries } from './reads.ts';
 
@@ -22,7 +23,12 @@ function plansOf(run: (spied: Db) => unknown): string[] {
     plans.push(...db.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, ...params).map(({ detail }) => detail));
     return [];
   };
-  run({ all: explain, get: (sql: string, ...params: SqlValue[]) => void explain(sql, ...params) } as unknown as Db);
+  const allForRows = ({ text, row }: RowsStatement) => explain(text(row), 'a', 'b');
+  run({
+    allForRows,
+    all: explain,
+    get: (sql: string, ...params: SqlValue[]) => void explain(sql, ...params),
+  } as unknown as Db);
   return plans;
 }
 
@@ -65,5 +71,15 @@ describe('counts', () => {
     expect(plans.filter((plan) => plan.startsWith('SCAN deliveries') && !plan.includes('INDEX'))).toEqual([]);
     expect(plans).toContain('SEARCH deliveries USING INDEX deliveries_claimed (lease_epoch>?)');
     expect(plans).toContain('SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 (id>?)');
+  });
+});
+
+describe('the event ids of a batch', () => {
+  it('are looked up by their indexes, however many messages there are', () => {
+    const plans = plansOf((spied) => new KnownEvents(spied, [{ applicationId: 'src_1', eventId: 'evt_1' }]));
+    expect(plans.filter((plan) => /(SCAN|SEARCH) [mk]\b/.test(plan))).toEqual([
+      'SEARCH m USING INDEX messages_by_event_id (application_id=? AND event_id=?)',
+      'SEARCH k USING PRIMARY KEY (application_id=? AND event_id=?)',
+    ]);
   });
 });
