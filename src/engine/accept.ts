@@ -89,7 +89,10 @@ export class Acceptor {
     const fanOut = async (messages: readonly Message[]) => {
       for (const item of items) if (item !== undefined) this.#unreserve(item);
       items = [];
-      items = await Promise.all(messages.map((message) => this.#relayed(message)));
+      const found = await Promise.allSettled(messages.map((message) => this.#relayed(message)));
+      // Those that were found hold places, which are given back when another was not.
+      items = found.map((each) => (each.status === 'fulfilled' ? each.value : undefined));
+      for (const each of found) if (each.status === 'rejected') throw each.reason;
       return items;
     };
     try {

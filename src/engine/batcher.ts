@@ -39,7 +39,8 @@ export class Batcher<Item, Result> {
   #next(): Promise<() => void> | undefined {
     if (this.#waiting.length === 0) return undefined;
     const batch = this.#waiting.splice(0, this.#batchSize());
-    return this.#run(batch.map(({ item }) => item)).then(
+    const run = async () => this.#run(batch.map(({ item }) => item));
+    return run().then(
       (results) => () => {
         for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
       },

@@ -61,9 +61,12 @@ const DEFAULT_MAX_IN_FLIGHT_PER_ENDPOINT = 64;
 const DEFAULT_GRACE_MS = 20_000;
 /**
  * What is leased ahead goes on from memory; what is not is claimed later, which costs the store as much again. Where there
- * are other nodes, which may be idle, they could have had it out by so much sooner. After a crash, this much was leased and may have been sent.
+ * are other nodes, which may be idle, they could have had it out by so much sooner. After a crash, this much was leased and
+ * may have been sent.
  */
 const LEASED_AHEAD_MS = { alone: 4000, withOthers: 1000 };
+/** Nobody waits for the lease any more: the job is leased to this epoch until that is taken over from. */
+const STILL_LEASED: JobEnd = { kind: 'lost' };
 /** At a stop, how long a queue may take to hear how its jobs ended. */
 const DISPATCH_GRACE_MS = 2000;
 
@@ -110,7 +113,7 @@ export function createEngine(given: EngineOptions): Engine {
     onReleased: () => claimer.look(),
     onTrouble,
   });
-  const handOffs = new HandOffs(clock);
+  const handOffs = new HandOffs(options.ids);
   const acceptor = new Acceptor({
     ...options,
     takesWork,
@@ -187,9 +190,7 @@ export function createEngine(given: EngineOptions): Engine {
   async function seeOff(job: Job, ending: Promise<JobEnd>): Promise<void> {
     try {
       const end = await ending;
-      // What ended without an answer of the store's may still be leased to this epoch.
-      const isOver = end.kind !== 'lost' || job.epoch !== lease.epoch;
-      if (isOver && job.handedAt !== undefined) handOffs.delete(job.handedAt);
+      if (end !== STILL_LEASED && job.handedAt !== undefined) handOffs.delete(job.handedAt);
       job.onEnd?.(end);
     } catch (error) {
       onTrouble(error);
@@ -202,7 +203,7 @@ export function createEngine(given: EngineOptions): Engine {
     await lease.renewed();
     if (lease.isFresh && job.epoch === lease.epoch) return worker.work(job);
     lanes.finish(job, true);
-    return { kind: 'lost' };
+    return job.epoch === lease.epoch ? STILL_LEASED : { kind: 'lost' };
   }
 
   async function giveBackWaiting(): Promise<void> {

@@ -2,16 +2,15 @@
  * What was leased to this node as it was accepted, until it is recorded or given back. Where its ids begin goes into every
  * heartbeat: a store need not keep an index of these, which are most of all deliveries, to find them if this node dies.
  */
-import type { Clock } from '../clock.ts';
-import { floorId } from '../ids.ts';
+import { floorId, type Ids } from '../ids.ts';
 
 export class HandOffs {
-  readonly #clock: Clock;
-  /** How many of each second are under way; one process makes ids rising, so the oldest second is the first. */
+  readonly #ids: Ids;
+  /** How many of each second are under way. */
   readonly #seconds = new Map<number, number>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(ids: Ids) {
+    this.#ids = ids;
   }
 
   /** `at`: by this node's clock, before the id was made. */
@@ -29,6 +28,10 @@ export class HandOffs {
 
   /** No hand-off under way has an id below this, and none to come will. */
   get from(): string {
-    return floorId('dlv', Math.min(this.#clock.now(), ...[...this.#seconds.keys()].map((second) => second * 1000)));
+    // Not the time: after a step back of the clock, ids go on from the last that was made, not from the last that was told.
+    const next = this.#ids.next('dlv');
+    if (this.#seconds.size === 0) return next;
+    const oldest = floorId('dlv', Math.min(...this.#seconds.keys()) * 1000);
+    return oldest < next ? oldest : next;
   }
 }

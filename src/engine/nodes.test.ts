@@ -1,6 +1,7 @@
 /** Leases, fencing, reaping, graceful stop, and a store in trouble. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PosthornError } from '../errors.ts';
+import { floorId } from '../ids.ts';
 import { presets } from '../policy/index.ts';
 import type { Store } from '../store/index.ts';
 import { createEngineRig, type EngineRig } from '../testing/engine-rig.ts';
@@ -24,6 +25,10 @@ let calls: string[];
 let holding: Promise<void> | undefined;
 /** The epochs under which nodes joined, in their order. */
 let epochs: number[];
+/** Operations whose next answer is lost, though they are done. */
+let unanswered: Set<string>;
+/** From where on a node said that its hand-offs are, at its last beat. */
+let handedFrom: string | undefined;
 
 beforeEach(async () => {
   clock = createManualClock();
@@ -32,6 +37,8 @@ beforeEach(async () => {
   holding = undefined;
   calls = [];
   epochs = [];
+  unanswered = new Set();
+  handedFrom = undefined;
   store = watched(await openTestStore());
   rig = await createEngineRig({ clock, store });
   receiver = await startReceiver();
@@ -52,6 +59,8 @@ function watched(inner: Store): Store {
         calls.push(name);
         if (failing.has(name)) return Promise.reject(refusal ?? new Error(`${name} fails`));
         const answer = (target[name] as (input: never) => Promise<unknown>)(input);
+        if (name === 'heartbeat') ({ handedFrom } = input as { handedFrom?: string });
+        if (unanswered.delete(name)) return answer.then(() => Promise.reject(new Error(`${name} was not answered`)));
         if (name === 'join') void answer.then((joined) => epochs.push((joined as { epoch: number }).epoch));
         return name === 'claim' && holding !== undefined ? holding.then(() => answer) : answer;
       };
@@ -73,6 +82,18 @@ function delivered(engine: Engine): Promise<void> {
     });
   });
 }
+
+describe('hand-offs', () => {
+  it('BUD-07 are over for the heartbeat when they are recorded, though the answer was lost', async () => {
+    await rig.endpoint(receiver.url);
+    unanswered.add('record');
+    await rig.publish();
+    await rig.event('trouble');
+    const recordedAt = clock.now();
+    await clock.advance(LEASE_MS);
+    expect(handedFrom !== undefined && handedFrom > floorId('dlv', recordedAt)).toBe(true);
+  });
+});
 
 describe('the direct path', () => {
   it('a message whose lane has room is sent without a second read of the store', async () => {

@@ -1,5 +1,4 @@
 /** Whether a request came by a URL of its source: the plain one, or the one with the token. */
-
 import type { OpenUrlToken } from '../resources/index.ts';
 import { isOneOf, textDigest } from './providers/index.ts';
 

@@ -33,7 +33,7 @@ type Retry = Extract<Decision, { kind: 'retry' }>;
 export function decide(facts: Facts, policy: Policy, draw: number): Decision {
   const { outcome, attempt } = facts;
   const verdict = classify(outcome, policy);
-  if (verdict === 'success') return delivered(outcome);
+  if (verdict === 'success' && outcome.kind === 'response') return delivered(outcome);
   const what = describeOutcome(outcome);
 
   const stop = endpointStop(outcome, what);
@@ -57,8 +57,8 @@ export function decide(facts: Facts, policy: Policy, draw: number): Decision {
 /** By status. All that is delivered has one of these, and passes it on to another thread: one object is copied once a batch. */
 const DELIVERED = new Map<number, Decision>();
 
-function delivered(outcome: Outcome): Decision {
-  const status = outcome.kind === 'response' ? outcome.status : 0;
+function delivered(outcome: Extract<Outcome, { kind: 'response' }>): Decision {
+  const { status } = outcome;
   let known = DELIVERED.get(status);
   if (known === undefined) {
     const why = status >= 300 ? 'a redirect counts as delivered under this policy' : 'delivered';

@@ -47,8 +47,8 @@ export interface Store {
   /** Joins as a node: the epoch that comes back is the token under which deliveries are leased to it. */
   join(input: JoinInput): Promise<Joined>;
   /**
-   * Extends the node's lease. `leading`: it is alive, and of the nodes whose lease runs the one with the lowest epoch.
-   * `fenced` means that others may have taken its deliveries over: join again.
+   * Extends the node's lease. `leading`: it is alive, and of the nodes whose lease runs the one with the lowest epoch; `alone`:
+   * it is the only one. `fenced` means that others may have taken its deliveries over: join again.
    */
   heartbeat(input: HeartbeatInput): Promise<Beat>;
   /** Ends the node's lease at once; what it still has leased is up for takeOver. */

@@ -43,7 +43,7 @@ export interface RowsStatement {
 /** `into` is `table (columns)`; without `row`, each column is a value of the row's own. */
 export function insertRows(into: string, row = `(${into.replace(/.*\(/s, '').replace(/[^,)]+/g, '?')}`): RowsStatement {
   // Every failure takes the whole transaction back. Without OR FAIL SQLite would copy each page that the statement
-  // touches, to be able to take back the statement alone: a fifth of its cost.
+  // touches, to be able to take back the statement alone: a fifth of its cost (November 2026).
   return { text: (rows) => `INSERT OR FAIL INTO ${into} VALUES ${rows}`, row };
 }
 

@@ -30,7 +30,6 @@ const SETTINGS = `
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 4000;
   PRAGMA cache_size = -8192;
-  PRAGMA temp_store = MEMORY;
   PRAGMA busy_timeout = 5000;`;
 
 export class Executor {
@@ -122,6 +121,8 @@ export async function openAlone(path: string, prepare?: (db: Db) => void): Promi
     lock = path === ':memory:' ? undefined : await takeLock(path, () => describeHolder(db));
     db.exec(SETTINGS);
     migrate(db, path);
+    // Not before: the indexes that a migration makes of a large file are sorted in files.
+    db.exec('PRAGMA temp_store = MEMORY');
     prepare?.(db);
     return { db, lock };
   } catch (error) {
