@@ -45,6 +45,14 @@ export const NewSecretIn = Type.Object({
   ),
 });
 
+export const NewUrlIn = Type.Object({
+  dropOld: Type.Optional(
+    Type.Boolean({
+      description: 'Take the new URL alone, from now on; without it, the one before is taken for 48 hours.',
+    }),
+  ),
+});
+
 export const NewUrlOut = Type.Object({
   ingestUrl: Type.String({ description: 'The URL with its new token, to enter at the provider.' }),
 });

@@ -85,6 +85,17 @@ describe('rotateToken of the official svix SDK', () => {
     expect(await statuses(second)).toEqual(TAKEN);
   });
 
+  it('ends every former URL at once on request', async () => {
+    const first = await rotate();
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ dropOld: true });
+    const answer = await fetch(`${base}/ingest/api/v1/source/shop/token/rotate`, { method: 'POST', headers, body });
+    const { ingestUrl } = (await answer.json()) as { ingestUrl: string };
+    expect(await statuses(first)).toEqual(UNKNOWN);
+    expect(await statuses(`${base}/in/shop`)).toEqual(UNKNOWN);
+    expect(await statuses(ingestUrl)).toEqual(TAKEN);
+  });
+
   it('honours the public URL', async () => {
     const { resources, store } = rig;
     const publicUrl = 'https://hooks.example.com/posthorn';

@@ -19,18 +19,30 @@ export interface OpenUrlToken {
   readonly expiresAt?: number;
 }
 
+export interface RotateUrlOptions {
+  /** The new URL alone is taken, from now on: for one that has become known to somebody. */
+  readonly dropOld?: boolean;
+}
+
 /** Those that are to be stored after a rotation: a new one, and what still works. */
-export function rotateUrlToken(box: SecretBox, { urlTokens = [{}] }: Source, now: number): readonly UrlToken[] {
+export function rotateUrlToken(
+  box: SecretBox,
+  { urlTokens = [{}] }: Source,
+  now: number,
+  { dropOld = false }: RotateUrlOptions,
+): readonly UrlToken[] {
+  const fresh = { token: box.seal(randomSecret(TOKEN_BYTES).toString('base64url')) };
+  if (dropOld) return [fresh];
   const old = urlTokens
     .map((each) => ({ ...each, expiresAt: each.expiresAt ?? now + GRACE_MS }))
     .filter(({ expiresAt }) => expiresAt > now);
   if (old.length > MAX_OLD) {
     throw new PosthornError(
       'limit_reached',
-      `A source may have ${MAX_OLD} old URLs that still work, for 48 hours each; wait until one has ended`,
+      `A source may have ${MAX_OLD} old URLs that still work, for 48 hours each: wait until one has ended, or drop them all (dropOld)`,
     );
   }
-  return [{ token: box.seal(randomSecret(TOKEN_BYTES).toString('base64url')) }, ...old];
+  return [fresh, ...old];
 }
 
 /** The newest first; undefined where the plain URL is the only one. */

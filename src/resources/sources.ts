@@ -19,7 +19,7 @@ import {
   shownSettings,
   withNewSecret,
 } from './source-settings.ts';
-import { openUrlTokens, rotateUrlToken } from './source-url-tokens.ts';
+import { openUrlTokens, type RotateUrlOptions, rotateUrlToken } from './source-url-tokens.ts';
 import { text } from './text.ts';
 
 export interface SourceInput {
@@ -59,8 +59,8 @@ export interface Sources extends SourceHandlers {
   update(idOrUid: string, input: SourceInput): Promise<Made<SourceView>>;
   /** The one before the new secret is taken too, until it is dropped: the provider and we cannot change in one moment. */
   rotateSecret(idOrUid: string, input: NewSecretInput): Promise<SourceView>;
-  /** Gives its URL a new token. The URL before it, with a token or without, is taken too for 48 hours. */
-  rotateUrlToken(idOrUid: string): Promise<SourceView>;
+  /** Gives its URL a new token. The URL before it, with a token or without, is taken too for 48 hours, or dropped. */
+  rotateUrlToken(idOrUid: string, options?: RotateUrlOptions): Promise<SourceView>;
   /** With its endpoints and handlers; open deliveries are cancelled. */
   delete(idOrUid: string): Promise<void>;
   /** Makes the source with this uid be as described; writes nothing when it is so already. */
@@ -187,14 +187,14 @@ export function createSources(context: Context): Sources {
       return viewOf(record);
     },
 
-    async rotateUrlToken(idOrUid) {
+    async rotateUrlToken(idOrUid, options = {}) {
       const { record } = await revise(store, {
         kind: 'source',
         what: 'source',
         find: () => require(idOrUid),
         change({ record: base }) {
           const now = clock.now();
-          return { ...base, urlTokens: rotateUrlToken(secretBox, base, now), updatedAt: now };
+          return { ...base, urlTokens: rotateUrlToken(secretBox, base, now, objectArgument(options)), updatedAt: now };
         },
       });
       engine.changed(record.id);

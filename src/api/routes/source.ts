@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { SourceInput, SourceView } from '../../resources/index.ts';
 import type { RouteGroup } from '../api.ts';
 import { ListOf, OrderedPageQuery } from '../contract.ts';
-import { NewSecretIn, NewUrlOut, SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
+import { NewSecretIn, NewUrlIn, NewUrlOut, SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
 import { remembering } from '../idempotency.ts';
 import { listOut, time } from '../wire.ts';
 
@@ -119,12 +119,16 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUr
       schema: {
         tags,
         operationId: 'v1.ingest.source.rotate-token',
-        summary: 'Give the receiving URL a new token; the URL before is taken too for 48 hours, then it is a 404',
+        summary:
+          'Give the receiving URL a new token; the URL before is taken too for 48 hours or dropped, then it is a 404',
         params: SourcePath,
+        body: NewUrlIn,
         response: { 200: NewUrlOut },
       },
     },
-    async (request) => ({ ingestUrl: urlOf(request, await sources.rotateUrlToken(request.params.source)) }),
+    async (request) => ({
+      ingestUrl: urlOf(request, await sources.rotateUrlToken(request.params.source, request.body)),
+    }),
   );
 
   api.delete(

@@ -157,16 +157,17 @@ function rotateTokenCommand(terminal: Terminal): Command {
     .argument('<source>', 'by id or uid')
     .description(
       'Give the receiving URL a new token, and print it to be entered at the provider. The URL before, with a token or\n' +
-        'without, is taken too for 48 hours.',
+        'without, is taken too for 48 hours, unless --drop-old.',
     )
+    .option('--drop-old', 'take the new URL alone, from now on')
     .option('--json', 'print JSON')
-    .action(async (name: string, flags: Flags) => {
+    .action(async (name: string, flags: Flags & { dropOld?: true }) => {
       const client = createApiClient(flags, terminal.env);
-      const made = await client.post<{ ingestUrl: string }>(`${one(name)}/token/rotate`, {});
+      const body = { dropOld: flags.dropOld === true };
+      const made = await client.post<{ ingestUrl: string }>(`${one(name)}/token/rotate`, body);
       if (flags.json) return terminal.out(toJson(made));
-      terminal.out(
-        `${printable(made.ingestUrl)}\nEnter it at the provider: the URL before is taken for 48 more hours.\n`,
-      );
+      const old = flags.dropOld ? 'no other URL is taken any more.' : 'the URL before is taken for 48 more hours.';
+      terminal.out(`${printable(made.ingestUrl)}\nEnter it at the provider: ${old}\n`);
     });
 }
 
