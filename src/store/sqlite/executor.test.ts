@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Application } from '../../model/index.ts';
 import type { AcceptItem, Store } from '../store.ts';
 import { Db } from './driver.ts';
+import { Executor, type Request } from './executor.ts';
 import { openSqliteStore } from './index.ts';
 
 const NOW = 1_767_225_600_000;
@@ -54,6 +55,63 @@ function message(id: string, payload = new Uint8Array(8)): AcceptItem {
 const accept = (...items: AcceptItem[]) => store.accept({ epoch: 1, now: NOW, items });
 const stored = async () =>
   (await store.listMessages({ applicationId: 'app_1', limit: 1000, order: 'ascending' })).items.map(({ id }) => id);
+
+describe('what comes while a commit is prepared', () => {
+  const accepts = (id: number, name: string): Request => ({
+    id,
+    name: 'accept',
+    input: { epoch: 1, now: NOW, items: [message(name)] },
+  });
+
+  /** On a file of its own, beside the store's. */
+  async function executing<T>(use: (executor: Executor) => T): Promise<T> {
+    const executor = await Executor.open(join(folder, 'second.db'));
+    try {
+      executor.execute([{ id: 0, name: 'insert', input: { kind: 'application', record: APPLICATION } }]);
+      told = [];
+      return use(executor);
+    } finally {
+      executor.close();
+    }
+  }
+
+  it('is part of it, and is answered in the order it came', async () => {
+    await executing((executor) => {
+      const waiting = [[accepts(2, 'msg_2')], [accepts(3, 'msg_3')]];
+      const requests = [accepts(1, 'msg_1')];
+      const replies = executor.execute(requests, () => waiting.shift() ?? []);
+      expect(replies.map(({ id, ok }) => [id, ok])).toEqual([
+        [1, true],
+        [2, true],
+        [3, true],
+      ]);
+      expect(requests.map(({ id }) => id)).toEqual([1, 2, 3]);
+      expect(commits()).toBe(1);
+    });
+  });
+
+  it('fails alone', async () => {
+    await executing((executor) => {
+      const waiting = [[accepts(2, 'msg_1')]];
+      const replies = executor.execute([accepts(1, 'msg_1')], () => waiting.shift() ?? []);
+      expect(replies.map(({ id, ok }) => [id, ok])).toEqual([
+        [1, true],
+        [2, false],
+      ]);
+    });
+  });
+
+  it('does not keep the first waiting for ever', async () => {
+    await executing((executor) => {
+      let last = 1;
+      const replies = executor.execute([accepts(1, 'msg_1')], () => {
+        last += 1;
+        return [accepts(last, `msg_${last}`)];
+      });
+      expect(replies.length).toBeLessThan(10);
+    });
+  });
+});
 
 describe('group commit', () => {
   it('ALL-01 works on a connection that writes ahead and syncs each commit', () => {

@@ -20,6 +20,9 @@ export type Reply =
   | { readonly id: number; readonly ok: true; readonly output: unknown }
   | { readonly id: number; readonly ok: false; readonly error: unknown };
 
+/** Times that a commit waits for what has come while it was prepared: the first must not wait for ever. */
+const MOST_JOINED = 4;
+
 const LAST_NODE = 'SELECT name, joined_at FROM nodes ORDER BY epoch DESC LIMIT 1';
 
 // FULL: a commit is on disk before it is answered (NORMAL may lose the last commits on power loss).
@@ -49,10 +52,14 @@ export class Executor {
     return new Executor(db, lock);
   }
 
-  execute(requests: readonly Request[]): Reply[] {
+  /**
+   * Answers in the order of the requests. `join` is asked before the commit for what has come meanwhile: it is added to the
+   * requests, because one commit for both costs half of two.
+   */
+  execute(requests: Request[], join: () => readonly Request[] = nobody): Reply[] {
     if (this.#broken !== undefined) return requests.map(({ id }) => ({ id, ok: false, error: this.#broken }));
     try {
-      return this.#inOneTransaction(requests);
+      return this.#inOneTransaction(requests, join);
     } catch (error) {
       // One request spoils the transaction for all: each gets its own, so that only the culprit fails. A failed disk is
       // not tried again: the second fsync would say that all is well.
@@ -70,19 +77,27 @@ export class Executor {
     this.#lock?.close();
   }
 
-  #inOneTransaction(requests: readonly Request[]): Reply[] {
+  #inOneTransaction(requests: Request[], join: () => readonly Request[]): Reply[] {
     const writes = requests.some((request) => isWrite(request.name));
     if (writes) this.#db.exec('BEGIN IMMEDIATE');
     try {
-      const replies = requests.map(({ id, name, input }): Reply => {
-        return { id, ok: true, output: operations[name](this.#db, input as never) };
-      });
+      const replies = requests.map((request) => this.#perform(request));
+      for (let joined = 0; writes && joined < MOST_JOINED; joined++) {
+        const more = join();
+        if (more.length === 0) break;
+        requests.push(...more);
+        for (const request of more) replies.push(this.#perform(request));
+      }
       if (writes) this.#db.exec('COMMIT');
       return replies;
     } catch (error) {
       if (writes) this.#rollback();
       throw error;
     }
+  }
+
+  #perform({ id, name, input }: Request): Reply {
+    return { id, ok: true, output: operations[name](this.#db, input as never) };
   }
 
   #rollback(): void {
@@ -111,6 +126,10 @@ export class Executor {
     }
     return error;
   }
+}
+
+function nobody(): readonly Request[] {
+  return [];
 }
 
 /** The database, up to date and nobody else's: `lock` proves it until it is closed. */

@@ -11,15 +11,22 @@ if (port === null) throw new Error('thread.ts runs as a worker thread only.');
 try {
   const executor = await Executor.open((workerData as { path: string }).path);
   port.postMessage({ opened: true });
-  port.on('message', (first: Parcel[] | 'close') => {
+  let isClosing = false;
+  /** All that has come, beginning with `first`, up to the word to close. */
+  const take = (first: Parcel[] | 'close' | undefined): Request[] => {
     const requests: Request[] = [];
-    let message: Parcel[] | 'close' | undefined = first;
-    while (message !== undefined && message !== 'close') {
-      for (const parcel of message) requests.push(unpack(parcel));
-      message = receiveMessageOnPort(port)?.message as Parcel[] | 'close' | undefined;
+    for (let message = first; message !== undefined && !isClosing; message = next()) {
+      if (message === 'close') isClosing = true;
+      else for (const parcel of message) requests.push(unpack(parcel));
     }
-    if (requests.length > 0) port.postMessage(answers(executor.execute(requests), requests));
-    if (message === 'close') {
+    return requests;
+  };
+  const next = () => receiveMessageOnPort(port)?.message as Parcel[] | 'close' | undefined;
+  port.on('message', (first: Parcel[] | 'close') => {
+    const requests = take(first);
+    const join = () => (isClosing ? [] : take(next()));
+    if (requests.length > 0) port.postMessage(answers(executor.execute(requests, join), requests));
+    if (isClosing) {
       executor.close();
       port.close();
     }
