@@ -41,6 +41,10 @@ it('keeps its admin token whichever nodes start beside it, with another one or w
   }
 });
 
+it('says what it takes when it is given something else', async () => {
+  await expect(createPosthorn('sqlite:./x.db' as never)).rejects.toThrow(/takes an object of settings.*not a string/);
+});
+
 it.each([
   [true, ['svix-id', 'svix-signature', 'svix-timestamp']],
   [false, []],

@@ -108,6 +108,7 @@ export interface Posthorn extends Resources {
 }
 
 export async function createPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
+  if (typeof options !== 'object' || options === null) throw notSettings(options);
   const { logger: given, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
   const { onDeadLetter: tellDeadLetter, onReceived, certificates, worker = true, ...overrides } = rest;
   const config = loadConfig({ overrides });
@@ -225,6 +226,13 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
       ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
     },
   };
+}
+
+function notSettings(given: unknown): PosthornError {
+  return new PosthornError(
+    'config_invalid',
+    `createPosthorn takes an object of settings, for example createPosthorn({ store: 'sqlite:./posthorn.db' }), not a ${typeof given}`,
+  );
 }
 
 /** A failure is never silent unless silence was asked for. */

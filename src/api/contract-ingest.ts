@@ -38,20 +38,29 @@ export const SourceIn = Type.Object({
 });
 export type SourceIn = Static<typeof SourceIn>;
 
-export const NewSecretIn = Type.Object({
-  secret: Type.String({ minLength: 1 }),
-  dropOld: Type.Optional(
-    Type.Boolean({ description: 'Take the new one alone; without it, the one before is taken too.' }),
-  ),
-});
+/** Not of Svix's making: a misspelt `dropOld` would leave what was to end. */
+const OURS = { additionalProperties: false };
 
-export const NewUrlIn = Type.Object({
-  dropOld: Type.Optional(
-    Type.Boolean({
-      description: 'Take the new URL alone, from now on; without it, the one before is taken for 48 hours.',
-    }),
-  ),
-});
+export const NewSecretIn = Type.Object(
+  {
+    secret: Type.String({ minLength: 1 }),
+    dropOld: Type.Optional(
+      Type.Boolean({ description: 'Take the new one alone; without it, the one before is taken too.' }),
+    ),
+  },
+  OURS,
+);
+
+export const NewUrlIn = Type.Object(
+  {
+    dropOld: Type.Optional(
+      Type.Boolean({
+        description: 'Take the new URL alone, from now on; without it, the one before is taken for 48 hours.',
+      }),
+    ),
+  },
+  OURS,
+);
 
 export const NewUrlOut = Type.Object({
   ingestUrl: Type.String({ description: 'The URL with its new token, to enter at the provider.' }),

@@ -96,6 +96,14 @@ describe('rotateToken of the official svix SDK', () => {
     expect(await statuses(ingestUrl)).toEqual(TAKEN);
   });
 
+  it('refuses a body with a misspelt name: what was to end would go on', async () => {
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ dropold: true });
+    const answer = await fetch(`${base}/ingest/api/v1/source/shop/token/rotate`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toContain('dropold');
+  });
+
   it('honours the public URL', async () => {
     const { resources, store } = rig;
     const publicUrl = 'https://hooks.example.com/posthorn';
@@ -177,7 +185,7 @@ describe('the token of a URL', () => {
       fetch(`${base}/ingest/api/v1/source/hub/${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${bearer}`, 'idempotency-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify({ secret: 'b' }),
+        body: JSON.stringify(path === 'secret/rotate' ? { secret: 'b' } : {}),
       });
     const made = (await (await call('token/rotate', 'one')).json()) as { ingestUrl: string };
     expect(made.ingestUrl).toContain('/in/hub/');

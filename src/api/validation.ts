@@ -25,6 +25,14 @@ export function issueOf(error: FastifySchemaValidationError, part: string): Issu
   if (error.keyword === 'required') {
     return { loc: [...loc, String(error.params.missingProperty)], msg: 'is required', type: 'value_error.missing' };
   }
+  if (error.keyword === 'additionalProperties') {
+    const name = String(error.params.additionalProperty);
+    return {
+      loc: [...loc, name],
+      msg: 'is not a field of this request; check its spelling',
+      type: 'value_error.extra',
+    };
+  }
   if (error.keyword === 'enum') {
     const allowed = (error.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(', ');
     return { loc, msg: `must be one of ${allowed}`, type: 'value_error' };

@@ -1,7 +1,7 @@
 /** The engine put together: accept → lanes → worker → record, with the duties around them. */
 import { type Clock, sleep } from '../clock.ts';
 import { byStore, type Dispatch, type Work } from '../dispatch/index.ts';
-import { PosthornError } from '../errors.ts';
+import { invalid, PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
@@ -321,6 +321,7 @@ export function createEngine(given: EngineOptions): Engine {
       if (state === 'running') wake();
     },
     on(listener) {
+      if (typeof listener !== 'function') throw invalid(['listener'], 'must be a function', 'type_error');
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -34,6 +34,8 @@ describe('toPayloadBytes', () => {
     ['a list', [1]],
     ['a date', new Date(0)],
     ['a function', () => 1],
+    ['a promise, though it prints as an object', Promise.resolve({ a: 1 })],
+    ['a map, though it prints as an object', new Map([['a', 1]])],
     ['nothing', undefined],
     ['null', null],
     ['a number', 5],

@@ -45,7 +45,16 @@ function print(payload: object, loc: readonly string[]): string {
   }
   // toJSON may turn an object into anything: a Date prints as a string.
   if (text?.charCodeAt(0) !== 0x7b) throw notAnObject(loc);
+  if (text === '{}') checkEmpty(payload, loc);
   return text;
+}
+
+/** What JSON cannot show prints as an object without members: a receiver would get that, and nobody would know. */
+function checkEmpty(payload: object, loc: readonly string[]): void {
+  if (payload instanceof Promise) throw invalid(loc, 'is a promise: await it first', 'type_error');
+  if (payload instanceof Map || payload instanceof Set) {
+    throw invalid(loc, 'is a Map or a Set, which JSON cannot show: make it an object first', 'type_error');
+  }
 }
 
 function notAnObject(loc: readonly string[]): PosthornError {

@@ -93,5 +93,5 @@ async function announce(
 /** No source is there by itself: one that anybody can send to would stay in the database for `posthorn serve`. */
 function receivingLine(url: string, token: string): string {
   const create = `npx posthorn sources create stripe --secret ${TRYING_SECRET} --if-missing --url ${url} --token ${token}`;
-  return `${create} && npx posthorn trigger stripe invoice.paid --secret ${TRYING_SECRET} --url ${url}`;
+  return `${create} && npx posthorn trigger stripe invoice.paid --secret ${TRYING_SECRET} --url ${url} --token ${token}`;
 }
