@@ -196,7 +196,7 @@ function answerTo(published: Published): Answer {
   }
 }
 
-/** A view over a buffer of its own, never a slice of a pool: it crosses threads. */
+/** Never a slice of a larger buffer: it waits in memory, and would keep all of it there. */
 function ownBytes(body: Uint8Array): Uint8Array {
   return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
 }

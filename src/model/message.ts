@@ -8,7 +8,7 @@ export interface Message {
   readonly eventType: string;
   readonly channels?: readonly string[];
   readonly tags?: readonly string[];
-  /** UTF-8 JSON as published, or any bytes as received. A view over its own buffer, never a slice of a pool: it crosses threads. */
+  /** UTF-8 JSON as published, or any bytes as received. Never a slice of a larger buffer, which it would keep in memory. */
   readonly payload: Uint8Array;
   readonly createdAt: number;
   /** What it was received with, names in lower case, without credentials. A published message has none. */

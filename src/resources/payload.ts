@@ -7,7 +7,7 @@ export type Payload = object | string | Uint8Array;
 
 const encoder = new TextEncoder();
 
-/** UTF-8 over a buffer of its own, never a slice of a pool: it crosses threads. */
+/** UTF-8, never a slice of a larger buffer: it waits in memory, and would keep all of it there. */
 export function toPayloadBytes(payload: Payload, loc: readonly string[]): Uint8Array {
   if (payload instanceof Uint8Array) {
     if (!isUtf8(payload)) throw invalid(loc, 'must be UTF-8');
