@@ -19,28 +19,42 @@ const HEAD_BYTES = 20;
 const LENGTH_BYTES = 4;
 const LONGEST_NUMBER_BYTES = 8;
 const MOST_BYTES_PER_UTF16_UNIT = 3;
+/** No character is longer: with so much room left at the end, none was left out for want of room. */
+const LONGEST_CHARACTER_BYTES = 4;
 
 export function isElementType(name: string): name is ElementType {
   return Object.hasOwn(ELEMENTS, name);
 }
 
-export function toBinaryArray(type: ElementType, values: readonly Scalar[]): Buffer {
-  const buffer = Buffer.allocUnsafe(sizeAtMost(values));
+/** Null for one that has nothing but nulls: `unnest` fills up what is shorter than its neighbours with them. */
+export function toBinaryArray(type: ElementType, values: readonly Scalar[]): Buffer | null {
+  if (values.length > 0 && values.every((value) => value === null)) return null;
+  // Nearly everything is ASCII: three times the room for all of it would be garbage by the megabyte.
+  return write(type, values, 1) ?? write(type, values, MOST_BYTES_PER_UTF16_UNIT) ?? null;
+}
+
+/** Undefined when there is only room for ASCII and something is not. */
+function write(type: ElementType, values: readonly Scalar[], bytesPerUnit: number): Buffer | undefined {
+  const buffer = Buffer.allocUnsafe(sizeAtMost(values, bytesPerUnit));
   let at = buffer.writeInt32BE(values.length === 0 ? 0 : 1, 0);
   at = buffer.writeInt32BE(values.includes(null) ? 1 : 0, at);
   at = buffer.writeInt32BE(ELEMENTS[type].oid, at);
   if (values.length === 0) return buffer.subarray(0, at);
   at = buffer.writeInt32BE(values.length, at);
   at = buffer.writeInt32BE(1, at);
-  for (const value of values) at = writeElement(buffer, at, type, value);
+  for (const value of values) {
+    const end = writeElement(buffer, at, type, value);
+    if (bytesPerUnit === 1 && typeof value === 'string' && end - at - LENGTH_BYTES !== value.length) return undefined;
+    at = end;
+  }
   return buffer.subarray(0, at);
 }
 
-function sizeAtMost(values: readonly Scalar[]): number {
-  let bytes = HEAD_BYTES + values.length * LENGTH_BYTES;
+function sizeAtMost(values: readonly Scalar[], bytesPerUnit: number): number {
+  let bytes = HEAD_BYTES + values.length * LENGTH_BYTES + LONGEST_CHARACTER_BYTES;
   for (const value of values) {
-    if (typeof value === 'string') bytes += value.length * MOST_BYTES_PER_UTF16_UNIT;
-    else bytes += value instanceof Uint8Array ? value.byteLength : LONGEST_NUMBER_BYTES;
+    if (typeof value === 'string') bytes += value.length * bytesPerUnit;
+    else if (value !== null) bytes += value instanceof Uint8Array ? value.byteLength : LONGEST_NUMBER_BYTES;
   }
   return bytes;
 }

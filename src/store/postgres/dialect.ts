@@ -33,6 +33,11 @@ export function limitOf(limit: number): string {
   return `LIMIT ${Math.max(0, Math.trunc(limit))}`;
 }
 
+/** PostgreSQL has no NUL in a text; a receiver's answer may. One that did must not keep its batch from being recorded. */
+export function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}
+
 export async function page<R, T>(runner: Runner, query: PageQuery<SqlValue>, toItem: (row: R) => T): Promise<Page<T>> {
   const text = `${selectPage(query)} ${limitOf(query.page.limit + 1)}`;
   return toPage(await runner.all<R>({ text }, ...query.where.params), query.page, toItem);

@@ -3,6 +3,8 @@ import { errorFingerprint, errorLine } from '../../policy/index.ts';
 import { HealthOfBatch, LAST_SUCCESS_RESOLUTION_MS } from '../health-of-batch.ts';
 import { type HealthRow, toHealth } from '../rows.ts';
 import type { RecordInput, RecordItem, RecordOutput } from '../store.ts';
+import { deliver, type Moved } from './deliver.ts';
+import { withoutNul } from './dialect.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
@@ -24,8 +26,8 @@ const LOCK_LEASED = statement(
   ORDER BY d.id FOR NO KEY UPDATE OF d`,
 );
 /**
- * Moves deliveries on where the lease still holds, and writes the attempts of those; says which only if it was not all of
- * them. Each row is looked up by its id first: a join the planner may turn round, and read the whole table for every batch.
+ * The way of what was not delivered: moves it on where the lease still holds, and writes the attempts of those; says which
+ * only if it was not all of them. Rows are looked up as in deliver.ts.
  */
 const MOVE_ON = statement(
   'record_move_on',
@@ -53,7 +55,7 @@ const MOVE_ON = statement(
     INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
       started_at, duration_ms, status, error, response, response_truncated, succeeded, decision)
     SELECT attempt_id, message_id, id, application_id, destination_id, event_type, number, trigger_kind, url,
-      started_at, duration_ms, status, error, response, response_truncated, state = 'delivered', decision
+      started_at, duration_ms, status, error, response, response_truncated, false, decision
     FROM moved),
   ${noteLanes('moved', '$3', '$4')}
   SELECT CASE WHEN count(*) < cardinality($6::text[]) THEN coalesce(array_agg(id), '{}') END AS ids
@@ -71,33 +73,34 @@ const WRITTEN = statement(
  */
 export async function record(db: Db, input: RecordInput): Promise<RecordOutput> {
   const items = firstPerDelivery(input.items);
-  const output = await db.transaction((tx) => recordIn(db, tx, input, items));
-  const lost = items.filter(({ attempt }) => !output.moved.has(attempt.deliveryId));
-  const written = await alreadyWritten(db, lost);
-  const recorded = new Set([...items.filter((item) => !lost.includes(item)), ...written]);
+  const { lost, endpoints } = await db.transaction((tx) => recordIn(db, tx, input, items));
+  const written = new Set(await alreadyWritten(db, lost));
+  const failed = new Set(lost.filter((item) => !written.has(item)));
+  const recorded = failed.size === 0 && items.length === input.items.length ? undefined : new Set(items);
   return {
-    results: input.items.map((item) => (recorded.has(item) ? 'recorded' : 'lease_lost')),
-    endpoints: output.endpoints,
+    results: input.items.map((item) =>
+      recorded === undefined || (recorded.has(item) && !failed.has(item)) ? 'recorded' : 'lease_lost',
+    ),
+    endpoints,
   };
 }
 
-/** Ends the transaction. */
+/** Ends the transaction; answers what of it had lost its lease. */
 export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readonly RecordItem[]) {
-  const final = items.filter((item) => item.attempt.decision.kind !== 'retry').map((item) => toRow(item));
-  const retries = items.filter((item) => item.attempt.decision.kind === 'retry');
-  const [locked, finished, held] = await Promise.all([
+  const [locked, ...lost] = await Promise.all([
     lockHealth(tx, items),
-    final.length === 0 ? [] : moveOn(db, tx, input, final),
-    retries.length === 0 ? [] : lockLeased(tx, input.epoch, retries),
+    lostOf(items, 'delivered', (group) => deliver(tx, input, group)),
+    lostOf(items, 'dead', (group) => moveOn(db, tx, input, group.flatMap(toDead))),
+    lostOf(items, 'retry', (group) => lockLeased(tx, input.epoch, group)),
   ]);
-  const moved = new Set([...finished, ...held.map(({ id }) => id)]);
+  const gone = new Set(lost.flat());
   const read = new Map(locked.map((row) => [row.id, toHealth(row)]));
   const health = new HealthOfBatch((endpointId) => read.get(endpointId));
   const waiting = items.flatMap((item) => {
-    if (!moved.has(item.attempt.deliveryId)) return [];
+    if (gone.has(item)) return [];
     const state = waitingState(health.of(item.attempt.destinationId));
     health.apply(item);
-    return item.attempt.decision.kind === 'retry' ? toRow(item, state) : [];
+    return toWaiting(item, state);
   });
   const { changes, endpoints } = health.changes();
   // Health before lanes: it may lock the application, and that comes first (locks.ts).
@@ -106,24 +109,36 @@ export async function recordIn(db: Db, tx: Tx, input: RecordInput, items: readon
     waiting.length === 0 ? [] : moveOn(db, tx, input, waiting),
     tx.commit(),
   ]);
-  return { moved, endpoints };
+  return { lost: [...gone], endpoints };
 }
 
-/** Answers which deliveries moved. */
-async function moveOn(db: Db, tx: Tx, input: RecordInput, rows: readonly MoveRow[]): Promise<readonly string[]> {
+/** Moves all with this decision; answers those whose lease is gone. */
+async function lostOf(
+  items: readonly RecordItem[],
+  kind: Decision['kind'],
+  move: (items: readonly RecordItem[]) => Promise<Moved>,
+): Promise<readonly RecordItem[]> {
+  const group = items.filter(({ attempt }) => attempt.decision.kind === kind);
+  const moved = group.length === 0 ? 'all' : await move(group);
+  if (moved === 'all') return [];
+  const ids = new Set(moved);
+  return group.filter(({ attempt }) => !ids.has(attempt.deliveryId));
+}
+
+async function moveOn(db: Db, tx: Tx, input: RecordInput, rows: readonly MoveRow[]): Promise<Moved> {
   const [answer] = await tx.all<{ ids: string[] | null }>(MOVE_ON, ...toParams(db, input, rows));
-  return answer?.ids ?? rows.map(({ item }) => item.attempt.deliveryId);
+  return answer?.ids ?? 'all';
 }
 
 /** Locks the deliveries whose lease still holds for these attempts; answers which. */
-export function lockLeased(tx: Tx, epoch: number, items: readonly RecordItem[]): Promise<{ id: string }[]> {
-  const ids = items.map(({ attempt }) => attempt.deliveryId);
-  return tx.all<{ id: string }>(
+export async function lockLeased(tx: Tx, epoch: number, items: readonly RecordItem[]): Promise<string[]> {
+  const rows = await tx.all<{ id: string }>(
     LOCK_LEASED,
-    ids,
+    items.map(({ attempt }) => attempt.deliveryId),
     epoch,
     items.map(({ attempt }) => attempt.number),
   );
+  return rows.map(({ id }) => id);
 }
 
 /** The first attempt of a delivery ends its lease: a second one in the same batch has lost it. */
@@ -178,18 +193,17 @@ interface MoveRow {
   readonly deadAt: number | null;
 }
 
-function toRow(item: RecordItem, waiting: 'pending' | 'held' | 'cancelled' = 'pending'): MoveRow {
-  const decision: Decision = item.attempt.decision;
-  switch (decision.kind) {
-    case 'delivered':
-      return { item, state: 'delivered', dueAt: null, deadCause: null, deadAt: null };
-    case 'dead':
-      return { item, state: 'dead', dueAt: null, deadCause: decision.cause, deadAt: endOf(item) };
-    case 'retry': {
-      const dueAt = waiting === 'cancelled' ? null : endOf(item) + decision.delayMs;
-      return { item, state: waiting, dueAt, deadCause: null, deadAt: null };
-    }
-  }
+function toDead(item: RecordItem): MoveRow[] {
+  const { decision } = item.attempt;
+  if (decision.kind !== 'dead') return [];
+  return [{ item, state: 'dead', dueAt: null, deadCause: decision.cause, deadAt: endOf(item) }];
+}
+
+function toWaiting(item: RecordItem, state: 'pending' | 'held' | 'cancelled'): MoveRow[] {
+  const { decision } = item.attempt;
+  if (decision.kind !== 'retry') return [];
+  const dueAt = state === 'cancelled' ? null : endOf(item) + decision.delayMs;
+  return [{ item, state, dueAt, deadCause: null, deadAt: null }];
 }
 
 function toParams(db: Db, input: RecordInput, rows: readonly MoveRow[]): SqlValue[] {
@@ -221,9 +235,4 @@ function toParams(db: Db, input: RecordInput, rows: readonly MoveRow[]): SqlValu
     rows.map(({ state, item }) => (state === 'dead' ? errorFingerprint(item.attempt) : null)),
     rows.map(({ state, item }) => (state === 'dead' ? withoutNul(errorLine(item.attempt)) : null)),
   ];
-}
-
-/** PostgreSQL has no NUL in a text; a receiver's answer may. One that did must not keep its batch from being recorded. */
-export function withoutNul(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }

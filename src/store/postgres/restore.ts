@@ -8,9 +8,9 @@ import {
   messageValues,
 } from '../row-values.ts';
 import type { ArchivedDelivery, RestoreResult } from '../store.ts';
+import { withoutNul } from './dialect.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 import { share } from './locks.ts';
-import { withoutNul } from './record.ts';
 
 const OWNER = statement(
   'restore_owner',

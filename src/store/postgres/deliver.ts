@@ -1,0 +1,101 @@
+/** Deliver: the way of a success, which most attempts are, with no more columns than it fills. */
+import type { RecordInput, RecordItem } from '../store.ts';
+import { withoutNul } from './dialect.ts';
+import { statement, type Tx } from './driver.ts';
+
+/**
+ * The common life of a batch: many deliveries, few endpoints, the same answer. What they have in common crosses once, as a
+ * shape; an item is its ids, its times and the place of its shape.
+ *
+ * Each row is looked up by its id first: a join the planner may turn round, and read the whole table for every batch.
+ */
+const DELIVER = statement(
+  'record_deliver',
+  `WITH moved AS (
+    UPDATE deliveries d SET state = 'delivered', lease_epoch = NULL, due_at = NULL, updated_at = $2,
+      attempts = ($9::int[])[i.shape], schedule_attempts = ($10::int[])[i.shape], max_attempts = ($11::int[])[i.shape],
+      first_attempt_at = coalesce(i.first_attempt_at, i.started_at), reason = ($12::text[])[i.shape]
+    FROM (
+      SELECT i.*, at.tid FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::int[])
+        AS i (attempt_id, delivery_id, started_at, duration_ms, first_attempt_at, shape)
+      CROSS JOIN LATERAL (SELECT ctid AS tid FROM deliveries WHERE id = i.delivery_id OFFSET 0) at) i
+    -- The number of attempts tells a repeated write, whose answer was lost, from one under the node's next lease.
+    WHERE d.ctid = i.tid AND d.state = 'leased' AND d.lease_epoch = $1 AND d.attempts = ($9::int[])[i.shape] - 1
+    RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
+      i.attempt_id, i.started_at, i.duration_ms, i.shape),
+  new_attempts AS (
+    INSERT INTO attempts (id, message_id, delivery_id, application_id, destination_id, event_type, number, trigger_kind, url,
+      started_at, duration_ms, status, response, response_truncated, succeeded, decision)
+    SELECT attempt_id, message_id, id, application_id, destination_id, event_type, attempts, trigger_kind,
+      ($13::text[])[shape], started_at, duration_ms, ($14::int[])[shape], ($15::text[])[shape], ($16::boolean[])[shape],
+      true, ($17::text[])[shape]
+    FROM moved)
+  SELECT CASE WHEN count(*) < cardinality($4::text[]) THEN coalesce(array_agg(id), '{}') END AS ids FROM moved`,
+);
+
+/** The deliveries whose lease held, by their ids. */
+export type Moved = readonly string[] | 'all';
+
+/** Moves deliveries on where the lease still holds, and writes the attempts of those. */
+export async function deliver(tx: Tx, input: RecordInput, items: readonly RecordItem[]): Promise<Moved> {
+  const { shapes, places } = shapesOf(items);
+  const attempts = items.map(({ attempt }) => attempt);
+  const [answer] = await tx.all<{ ids: string[] | null }>(
+    DELIVER,
+    input.epoch,
+    input.now,
+    attempts.map(({ id }) => id),
+    attempts.map(({ deliveryId }) => deliveryId),
+    attempts.map(({ startedAt }) => startedAt),
+    attempts.map(({ durationMs }) => durationMs),
+    items.map(({ firstAttemptAt, attempt }) => (firstAttemptAt === attempt.startedAt ? null : firstAttemptAt)),
+    places,
+    shapes.map(({ attempt }) => attempt.number),
+    shapes.map(({ scheduleAttempts }) => scheduleAttempts),
+    shapes.map(({ maxAttempts }) => maxAttempts ?? null),
+    shapes.map(({ attempt }) => withoutNul(attempt.decision.reason)),
+    shapes.map(({ attempt }) => attempt.url),
+    shapes.map(({ attempt }) => attempt.status),
+    shapes.map(({ attempt }) => withoutNul(attempt.response)),
+    shapes.map(({ attempt }) => attempt.responseTruncated),
+    shapes.map(({ attempt }) => JSON.stringify(attempt.decision)),
+  );
+  return answer?.ids ?? 'all';
+}
+
+/** One item of each shape, and for every item the place of its own, from 1 on. */
+function shapesOf(items: readonly RecordItem[]): { shapes: RecordItem[]; places: number[] } {
+  const shapes: RecordItem[] = [];
+  const known = new Map<string, number>();
+  let last: RecordItem | undefined;
+  let place = 0;
+  const places = items.map((item) => {
+    if (last !== undefined && isAlike(item, last)) return place;
+    last = item;
+    const key = JSON.stringify(shapeOf(item));
+    place = known.get(key) ?? shapes.push(item);
+    known.set(key, place);
+    return place;
+  });
+  return { shapes, places };
+}
+
+function shapeOf({ attempt, scheduleAttempts, maxAttempts }: RecordItem) {
+  const { number, url, status, response, responseTruncated, decision } = attempt;
+  return [number, scheduleAttempts, maxAttempts, status, responseTruncated, decision.reason, url, response] as const;
+}
+
+function isAlike(item: RecordItem, other: RecordItem): boolean {
+  const a = item.attempt;
+  const b = other.attempt;
+  return (
+    a.number === b.number &&
+    a.status === b.status &&
+    a.url === b.url &&
+    a.response === b.response &&
+    a.responseTruncated === b.responseTruncated &&
+    a.decision.reason === b.decision.reason &&
+    item.scheduleAttempts === other.scheduleAttempts &&
+    item.maxAttempts === other.maxAttempts
+  );
+}
