@@ -349,6 +349,17 @@ describe('a store in trouble', () => {
     await rig.engine.stop(0);
   });
 
+  it.each([undefined, null, 'attempt', { on() {} }])(
+    'ALL-06 %o is refused as a listener, and the engine goes on',
+    async (listener) => {
+      expect(() => rig.engine.on(listener as never)).toThrow('listener: must be a function');
+      await rig.endpoint(receiver.url);
+      await rig.publish();
+      await rig.attempts(1);
+      expect(rig.events.filter(({ kind }) => kind === 'trouble')).toEqual([]);
+    },
+  );
+
   it('a listener that throws harms nobody but itself', async () => {
     await rig.endpoint(receiver.url);
     rig.engine.on(() => {
