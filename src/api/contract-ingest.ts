@@ -81,6 +81,24 @@ export const SourceOut = Type.Object({
         'told null, and so is whoever sends an idempotency-key, whose answer is kept.',
     }),
   ),
+  formerUrls: Type.Optional(
+    Type.Array(
+      Type.Object({
+        hasToken: Type.Boolean({ description: 'False: the plain URL.' }),
+        expiresAt: Time,
+      }),
+      {
+        description:
+          'URLs of before a token/rotate that are still taken, the latest first; absent where there are none.',
+      },
+    ),
+  ),
+  formerSecrets: Type.Optional(
+    Type.Integer({
+      description:
+        'How many secrets of before a secret/rotate are still taken, until one with dropOld; absent where there are none.',
+    }),
+  ),
   policy: Policy,
   onUnknownEvent: OnUnknown,
   dedupe: DedupeBy,

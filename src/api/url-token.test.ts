@@ -85,6 +85,32 @@ describe('rotateToken of the official svix SDK', () => {
     expect(await statuses(second)).toEqual(TAKEN);
   });
 
+  it('ALL-05 shows until when each former URL works, and never its token', async () => {
+    const shown = async () => {
+      const headers = { authorization: `Bearer ${bearer}` };
+      const answer = await (await fetch(`${base}/ingest/api/v1/source/shop`, { headers })).text();
+      return { answer, source: JSON.parse(answer) as { formerUrls?: { hasToken: boolean; expiresAt: string }[] } };
+    };
+    expect((await shown()).source).not.toHaveProperty('formerUrls');
+    const first = await rotate();
+    const plainUntil = clock.now() + GRACE_MS;
+    await clock.advance(HOUR_MS);
+    await rotate();
+    const both = [
+      { hasToken: true, expiresAt: plainUntil + HOUR_MS },
+      { hasToken: false, expiresAt: plainUntil },
+    ];
+    expect((await rig.resources.sources.get('shop')).formerUrls).toEqual(both);
+    const { source, answer } = await shown();
+    expect(source.formerUrls?.map((each) => ({ ...each, expiresAt: Date.parse(each.expiresAt) }))).toEqual(both);
+    expect(answer).not.toContain(first.slice(first.lastIndexOf('/') + 1));
+    expect(await svix.ingest.source.get('shop')).toMatchObject({ uid: 'shop', type: 'generic-webhook' });
+    await clock.advance(GRACE_MS - HOUR_MS);
+    expect((await shown()).source.formerUrls).toHaveLength(1);
+    await clock.advance(HOUR_MS);
+    expect((await shown()).source).not.toHaveProperty('formerUrls');
+  });
+
   it('ends every former URL at once on request', async () => {
     const first = await rotate();
     const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };

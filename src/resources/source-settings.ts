@@ -45,6 +45,12 @@ export function secretsIn(provider: Provider, settings: ProviderSettings): strin
   return Object.entries(settings).flatMap(([name, value]) => (provider.settings[name]?.secret ? [value].flat() : []));
 }
 
+/** How many secrets are taken beside the newest ones: they have no end of their own, and work until they are dropped. */
+export function formerSecrets(provider: Provider, settings: ProviderSettings): number {
+  const secrets = Object.entries(settings).filter(([name]) => provider.settings[name]?.secret);
+  return secrets.reduce((sum, [, value]) => sum + Math.max(0, [value].flat().length - 1), 0);
+}
+
 /** `secret` is what most clients call the one secret that a provider has, whatever its own name for it. */
 function withoutAliases(provider: Provider, given: ProviderSettings): ProviderSettings {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {

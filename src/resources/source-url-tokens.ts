@@ -19,6 +19,13 @@ export interface OpenUrlToken {
   readonly expiresAt?: number;
 }
 
+/** A URL of before a rotation that is still taken. What it was is not told again. */
+export interface FormerUrl {
+  /** False: the plain URL. */
+  readonly hasToken: boolean;
+  readonly expiresAt: number;
+}
+
 export interface RotateUrlOptions {
   /** The new URL alone is taken, from now on: for one that has become known to somebody. */
   readonly dropOld?: boolean;
@@ -48,4 +55,11 @@ export function rotateUrlToken(
 /** The newest first; undefined where the plain URL is the only one. */
 export function openUrlTokens(box: SecretBox, { urlTokens }: Source): readonly OpenUrlToken[] | undefined {
   return urlTokens?.map((each) => ({ ...each, token: each.token === undefined ? '' : box.open(each.token) }));
+}
+
+/** Those that still work, the latest replaced first. */
+export function formerUrls({ urlTokens = [] }: Source, now: number): readonly FormerUrl[] {
+  return urlTokens.flatMap(({ token, expiresAt }) =>
+    expiresAt !== undefined && expiresAt > now ? [{ hasToken: token !== undefined, expiresAt }] : [],
+  );
 }

@@ -13,13 +13,20 @@ import { revise } from './revise.ts';
 import { createSourceHandlers, type SourceHandlers, sameFields } from './source-handlers.ts';
 import {
   checkSettings,
+  formerSecrets,
   openSettings,
   providerOf,
   sealSettings,
   shownSettings,
   withNewSecret,
 } from './source-settings.ts';
-import { openUrlTokens, type RotateUrlOptions, rotateUrlToken } from './source-url-tokens.ts';
+import {
+  type FormerUrl,
+  formerUrls,
+  openUrlTokens,
+  type RotateUrlOptions,
+  rotateUrlToken,
+} from './source-url-tokens.ts';
 import { text } from './text.ts';
 
 export interface SourceInput {
@@ -48,6 +55,10 @@ export interface SourceView extends Omit<Source, 'settings' | 'urlTokens'> {
   readonly settings: ProviderSettings;
   /** What follows it in its URL. A secret: not for everybody who may see a source. */
   readonly urlToken?: string;
+  /** URLs of before a rotation that still work, the latest first. Absent where there are none. */
+  readonly formerUrls?: readonly FormerUrl[];
+  /** How many secrets of before a rotation still work, until they are dropped. Absent where there are none. */
+  readonly formerSecrets?: number;
   readonly warning?: string;
 }
 
@@ -89,9 +100,16 @@ export function createSources(context: Context): Sources {
   function viewOf(source: Source): SourceView {
     const { settings: _, urlTokens: __, ...shown } = source;
     const provider = providerOf(source.provider);
-    const settings = shownSettings(provider, openSettings(secretBox, source));
-    const urlToken = openUrlTokens(secretBox, source)?.[0]?.token;
-    return { ...shown, settings, ...present({ warning: provider.warning, urlToken }) };
+    const settings = openSettings(secretBox, source);
+    const urls = formerUrls(source, clock.now());
+    const secrets = formerSecrets(provider, settings);
+    return {
+      ...shown,
+      settings: shownSettings(provider, settings),
+      ...present({ warning: provider.warning, urlToken: openUrlTokens(secretBox, source)?.[0]?.token }),
+      ...(urls.length > 0 && { formerUrls: urls }),
+      ...(secrets > 0 && { formerSecrets: secrets }),
+    };
   }
 
   async function find(idOrUid: string): Promise<Stored<'source'> | undefined> {

@@ -160,6 +160,7 @@ function inputOf({ type, config, ...rest }: SourceIn): SourceInput {
 
 function toSourceOut(source: SourceView, ingestUrl: string | null): SourceOut {
   const { id, uid, name, provider, settings, metadata, policy, onUnknownEvent, dedupe, forwardAs } = source;
+  const { formerUrls, formerSecrets } = source;
   return {
     id,
     uid: uid ?? null,
@@ -169,6 +170,10 @@ function toSourceOut(source: SourceView, ingestUrl: string | null): SourceOut {
     config: settings,
     metadata,
     ingestUrl,
+    ...(formerUrls && {
+      formerUrls: formerUrls.map(({ hasToken, expiresAt }) => ({ hasToken, expiresAt: time(expiresAt) })),
+    }),
+    ...(formerSecrets !== undefined && { formerSecrets }),
     policy,
     onUnknownEvent,
     dedupe,

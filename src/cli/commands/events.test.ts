@@ -47,10 +47,15 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     await rig.run(['sources', 'create', 'stripe', '--uid', 'turn', '--secret', 'whsec_first']);
     const rotate = (...more: string[]) =>
       rig.run(['sources', 'rotate-secret', 'turn', '--secret', 'whsec_second', ...more]);
+    expect((await rig.run('sources show turn')).out).not.toContain('former');
     expect((await rotate()).out).toContain('The one before is taken too');
+    expect((await rig.run('sources show turn')).out).toMatch(
+      /^former secret +1 works until `posthorn sources rotate-secret turn --secret … --drop-old`/m,
+    );
     expect((await trigger('turn', 'whsec_first')).exitCode).toBe(0);
     expect((await trigger('turn', 'whsec_second')).exitCode).toBe(0);
     expect((await rotate('--drop-old')).out).toContain('taken no more');
+    expect((await rig.run('sources show turn')).out).not.toContain('former');
     expect((await trigger('turn', 'whsec_first')).exitCode).toBe(1);
     expect((await trigger('turn', 'whsec_second')).exitCode).toBe(0);
     expect((await rig.run('sources rotate-secret turn')).err).toContain('POSTHORN_SOURCE_SECRET');
@@ -64,7 +69,12 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     const [url = ''] = rotated.out.split('\n');
     for (const command of ['sources show hidden', 'sources list']) expect((await rig.run(command)).out).toContain(url);
     expect((await rig.json('sources rotate-token hidden')).ingestUrl).not.toBe(url);
-    const { ingestUrl } = await rig.json('sources show hidden');
+    const { ingestUrl, formerUrls } = await rig.json('sources show hidden');
+    const former = (await rig.run('sources show hidden')).out.match(/^former URL .*$/gm);
+    expect(former).toEqual([
+      expect.stringMatching(new RegExp(`with another token: works until ${formerUrls[0].expiresAt}$`)),
+      expect.stringMatching(new RegExp(`without a token: works until ${formerUrls[1].expiresAt}$`)),
+    ]);
     expect((await rig.run('trigger none order.paid --source hidden')).out).toContain(`→ ${ingestUrl}  202`);
     const reader = await rig.inbound.resources.tokens.create({ name: 'reader', scope: 'read-only' });
     for (const command of ['sources show hidden', 'sources list', 'listen --source hidden --since 1h --count 1']) {

@@ -107,7 +107,7 @@ function createCommand(terminal: Terminal): Command {
 function showCommand(terminal: Terminal): Command {
   return withServer(new Command('show'))
     .argument('<source>', 'by id or uid')
-    .description('Show a source: its receiving URL and its settings, without the secrets.')
+    .description('Show a source: its receiving URL, its settings without the secrets, and what works on from before.')
     .option('--json', 'print JSON')
     .action(async (name: string, flags: Flags) => {
       const source = await createApiClient(flags, terminal.env).get<ShownSource>(one(name));
@@ -179,6 +179,7 @@ function describe(source: ShownSource): string {
       ['provider', source.provider],
       ['receiving URL', shownUrl(source)],
       ...fromOutside(source.ingestUrl),
+      ...formerly(source),
       ['policy', typeof source.policy === 'string' ? source.policy : JSON.stringify(source.policy)],
       ['unknown events', source.onUnknownEvent],
       ['forwards', source.forwardAs],
@@ -187,6 +188,17 @@ function describe(source: ShownSource): string {
     ],
     '',
   );
+}
+
+/** What a rotation left working, and until when. */
+function formerly({ formerUrls = [], formerSecrets = 0, uid, id }: ShownSource): string[][] {
+  const urls = formerUrls.map(({ hasToken, expiresAt }) => [
+    'former URL',
+    `${hasToken ? 'with another token' : 'without a token'}: works until ${expiresAt}`,
+  ]);
+  const drop = `\`posthorn sources rotate-secret ${uid ?? id} --secret … --drop-old\` (with the secret that stays)`;
+  const [noun, verb] = formerSecrets === 1 ? ['former secret', 'works'] : ['former secrets', 'work'];
+  return formerSecrets === 0 ? urls : [...urls, [noun, `${formerSecrets} ${verb} until ${drop}`]];
 }
 
 /** No provider can send to this machine's own name for itself. */
