@@ -8,6 +8,7 @@ import { toOutcome } from '../../inbound/handlers/to-outcome.ts';
 import { PROVIDERS } from '../../inbound/providers/index.ts';
 import { classify } from '../../policy/classify.ts';
 import { presets } from '../../policy/index.ts';
+import { secretSetting } from '../../resources/index.ts';
 import { type ScriptedReceiver, startReceiver } from '../../testing/scripted-receiver.ts';
 import { openReceivingRig, type ReceivingRig } from '../testing/receiving-rig.ts';
 
@@ -104,9 +105,35 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
     expect(app.arrivals.filter(({ path }) => path === '/webhooks')).toHaveLength(5);
   });
 
+  it('shows settings that verify what those providers send', async () => {
+    const program = blocks('ts').find((text) => text.includes('settings:')) ?? '';
+    const { outputText } = ts.transpileModule(program.replace(/^import .*$/m, ''), {
+      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
+    });
+    const env = {
+      GITLAB_SIGNING_TOKEN: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+      PARTNER_SECRET: 'between us',
+    };
+    const run = new Function('createPosthorn', 'process', `return (async () => {${outputText}})()`);
+    await run(async () => rig.inbound, { env });
+    const gitlab = ['trigger', 'gitlab', 'push', '--setting'];
+    const partner = ['trigger', 'generic-hmac', 'order.paid', '--source', 'partner', '--set', 'kind=paid', '--secret'];
+    expect((await rig.run([...gitlab, `signingToken=${env.GITLAB_SIGNING_TOKEN}`])).out).toContain('202');
+    expect((await rig.run([...partner, env.PARTNER_SECRET])).out).toContain('202');
+    expect((await rig.run([...partner, 'of somebody else'])).out).toContain('401');
+  });
+
+  it('names each provider that `secret` is no short form for, though it has secrets', () => {
+    const unclear = PROVIDERS.filter(
+      (each) => secretSetting(each) === undefined && Object.values(each.settings).some(({ secret }) => secret),
+    );
+    expect(unclear.map(({ title }) => title)).toEqual(['GitLab']);
+    expect(docs).toContain('GitLab has two secrets, neither of which is the main one');
+  });
+
   it('has programs that compile', () => {
     const files = new Map(blocks('ts').map((text, n) => [`${root}src/receiving-docs-${n}.ts`, text]));
-    expect(files.size).toBe(2);
+    expect(files.size).toBe(3);
     const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
     const settings = { ...options, noEmit: true, paths: { posthorn: [`${root}src/index.ts`] } };
