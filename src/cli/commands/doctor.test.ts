@@ -8,6 +8,8 @@ import { createServer } from '../../api/index.ts';
 import { systemClock } from '../../clock.ts';
 import type { Resources } from '../../resources/index.ts';
 import { openSqliteStore } from '../../store/sqlite/index.ts';
+import { takeLock } from '../../store/sqlite/lock.ts';
+import { openMemoryStore } from '../../testing/test-store.ts';
 import { runInMemory } from '../testing/run-in-memory.ts';
 
 let folder: string;
@@ -18,6 +20,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const doctor = (env: Record<string, string> = {}) =>
   runInMemory('doctor', { POSTHORN_STORE: `sqlite:${join(folder, 'p.db')}`, POSTHORN_PORT: '0', ...env });
+
+/** A file with the lock of another process on it, which left its name there. */
+async function lockAsAnother(path: string): Promise<{ close(): void }> {
+  const store = await openSqliteStore({ path, thread: false });
+  await store.join({ name: 'some-host, process 4711', now: Date.now(), leaseMs: 10_000 });
+  await store.close();
+  return takeLock(path, () => '');
+}
 
 describe('posthorn doctor', () => {
   it('finds nothing wrong on a sound machine, and leaves nothing behind', async () => {
@@ -46,21 +56,20 @@ describe('posthorn doctor', () => {
   });
 
   it('says who has the store', async () => {
-    const store = await openSqliteStore({ path: join(folder, 'p.db'), thread: false });
+    const lock = await lockAsAnother(join(folder, 'p.db'));
     try {
       const { exitCode, out } = await doctor();
       expect(out).toMatch(/^✗ store: .*\n {4}.*is in use by another Posthorn/m);
       expect(out).toContain('1 to mend before Posthorn can start.');
       expect(exitCode).toBe(1);
     } finally {
-      await store.close();
+      lock.close();
     }
   });
 
   it('recognises the server that runs with this file at this port, and says nothing of its guard', async () => {
-    const path = join(folder, 'p.db');
-    const store = await openSqliteStore({ path, thread: false });
-    await store.join({ name: 'some-host, process 4711', now: Date.now(), leaseMs: 10_000 });
+    const lock = await lockAsAnother(join(folder, 'p.db'));
+    const store = await openMemoryStore();
     const server = createServer({ resources: {} as Resources, store, clock: systemClock, logger: false });
     try {
       await server.listen({ host: '127.0.0.1', port: 0 });
@@ -79,6 +88,7 @@ describe('posthorn doctor', () => {
     } finally {
       await server.close();
       await store.close();
+      lock.close();
     }
   });
 

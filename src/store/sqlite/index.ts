@@ -4,6 +4,7 @@
  * leased is free at once. Refuses to open a file that another process has, or that a newer version wrote.
  */
 import type { Store } from '../store.ts';
+import { openHere } from './open-here.ts';
 import { type OperationName, operations } from './operations.ts';
 import { runInLine, runInThread } from './runner.ts';
 
@@ -17,7 +18,7 @@ export interface SqliteOptions {
 }
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const runner = await ((options.thread ?? true) ? runInThread(options.path) : runInLine(options.path));
+  const runner = await openHere(options.path, (options.thread ?? true) ? runInThread : runInLine);
   const names = Object.keys(operations) as OperationName[];
   const methods = names.map((name) => [name, (input: unknown) => runner.run(name, input)]);
   // One process: there is nobody to hear from, and no transaction of somebody else's to publish in.

@@ -5,6 +5,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeError } from '../../errors.ts';
 import { openDb } from './driver.ts';
 import { openSqliteStore } from './index.ts';
 
@@ -39,14 +40,17 @@ describe('a new file', () => {
 });
 
 describe('lock', () => {
-  it('ALL-06 a second opener in this process is told who has the file and what to do', async () => {
+  it('ALL-06 a second opener in this process is told that it has the file itself, under whatever name', async () => {
     const store = await openSqliteStore({ path, thread: false });
     await store.join({ now: Date.UTC(2026, 0, 1), leaseMs: 1000, name: 'host-7 pid 42' });
-    const second = openSqliteStore({ path, thread: false });
-    await expect(second).rejects.toMatchObject({ code: 'store_locked' });
-    const message = await second.catch((error: Error) => error.message);
-    for (const part of [path, 'host-7 pid 42', '2026-01-01', 'Stop that process', 'POSTHORN_STORE']) {
-      expect(message).toContain(part);
+    const link = join(folder, 'link');
+    await symlink(path, link);
+    for (const each of [path, link]) {
+      const second = openSqliteStore({ path: each, thread: false });
+      await expect(second).rejects.toMatchObject({ code: 'store_locked' });
+      await expect(second).rejects.toThrow(
+        `${each} is already open in this very process. Use the Posthorn that has it`,
+      );
     }
     // The refused opener must not have taken anything away from the one that has it.
     expect(await store.heartbeat({ epoch: 1, now: Date.UTC(2026, 0, 1), leaseMs: 1000 })).toBe('alone');
@@ -81,10 +85,25 @@ describe('lock', () => {
     await (await openSqliteStore({ path, thread: false })).close();
   });
 
+  it('ALL-06 of two that open a file in one moment, one is told that this process has it', async () => {
+    const results = await Promise.allSettled([1, 2].map(() => openSqliteStore({ path, thread: false })));
+    const refusals = results.flatMap((each) => (each.status === 'rejected' ? [describeError(each.reason)] : []));
+    expect(refusals).toEqual([expect.stringContaining('this very process')]);
+    for (const each of results) if (each.status === 'fulfilled') await each.value.close();
+  });
+
   it('ALL-01 another process is refused while one has the file, and gets it at once when that is killed', async () => {
+    const earlier = await openSqliteStore({ path, thread: false });
+    await earlier.join({ now: Date.UTC(2026, 0, 1), leaseMs: 1000, name: 'host-7 pid 42' });
+    await earlier.close();
     const holder = await holdLock(`${path}.lock`);
     try {
-      await expect(openSqliteStore({ path, thread: false })).rejects.toMatchObject({ code: 'store_locked' });
+      const refused = openSqliteStore({ path, thread: false });
+      await expect(refused).rejects.toMatchObject({ code: 'store_locked' });
+      const message = await refused.catch((error: Error) => error.message);
+      for (const part of [path, 'host-7 pid 42', '2026-01-01', 'Stop that process', 'POSTHORN_STORE']) {
+        expect(message).toContain(part);
+      }
     } finally {
       holder.kill('SIGKILL');
       await once(holder, 'exit');
@@ -142,7 +161,8 @@ async function holdLock(lockPath: string): Promise<ChildProcess> {
       lock.exec('PRAGMA journal_mode = MEMORY');
       lock.exec('BEGIN EXCLUSIVE');
       console.log('held');
-      setInterval(() => {}, 1000);
+      // Named in what never ends: a database that nobody names any more is closed, and its lock is gone.
+      setInterval(() => lock, 1000);
     });`;
   const child = spawn(process.execPath, ['-e', script, lockPath], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
