@@ -58,6 +58,14 @@ export function invalid(loc: readonly string[], msg: string, type = 'value_error
   return new PosthornError('validation', `${loc.join('.')}: ${msg}`, { issues: [{ loc, msg, type }] });
 }
 
+/** What everything that was closed answers, whichever part of it is asked. */
+export function closed(): PosthornError {
+  return new PosthornError(
+    'closed',
+    'This Posthorn was closed and takes nothing any more: use another node, or open it again (createPosthorn, or a restart of the server).',
+  );
+}
+
 /** An unexpected throwable as text, for logs and attempt records. */
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;

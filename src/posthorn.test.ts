@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { loadConfig } from './config/index.ts';
+import { closed, isPosthornError } from './errors.ts';
 import type { ReceivedNotice } from './inbound/index.ts';
 import { createPosthorn, withoutSecrets } from './posthorn.ts';
 import { createTestSchema } from './testing/postgres-schema.ts';
@@ -105,3 +106,45 @@ it('tells what became of each request to a source, and a hook that throws change
     await schema.drop();
   }
 });
+
+it('ALL-06 whatever is called on a closed one says so in the same words, and a receiver answers 503 with them', async () => {
+  const schema = await createTestSchema();
+  const posthorn = await createPosthorn({ store: schema.url, postgresPool: 2, logger: false });
+  try {
+    await posthorn.applications.create({ name: 'one', uid: 'one' });
+    const hooks = posthorn.source('hooks', { provider: 'none' });
+    await hooks.ready();
+    await posthorn.close(0);
+    const message = { application: 'one', eventType: 'a.b', payload: {} };
+    const client = { query: async () => ({ rows: [{ application_id: 'app_1', queued: true }] }) };
+    const calls: readonly (() => unknown)[] = [
+      () => posthorn.publish(message),
+      () => posthorn.publish(message, { client }),
+      () => posthorn.processPendingRetries(),
+      () => posthorn.applications.create({ name: 'two' }),
+      () => posthorn.endpoints.list('one'),
+      () => posthorn.deadLetters.list(),
+      () => posthorn.source('others', { provider: 'none' }),
+      () => hooks.on('*', () => {}),
+      () => hooks.retry('evt_1'),
+    ];
+    const said = await Promise.all(calls.map(async (call) => describeFailure(async () => call())));
+    expect(said).toEqual(calls.map(() => `closed: ${closed().message}`));
+    const answer = await hooks.receive(new Request('http://127.0.0.1/', { method: 'POST', body: '{}' }));
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    expect(await answer.json()).toEqual({ code: 'closed', detail: closed().message });
+  } finally {
+    await posthorn.close(0);
+    await schema.drop();
+  }
+});
+
+async function describeFailure(call: () => Promise<unknown>): Promise<string> {
+  try {
+    await call();
+    return 'no failure';
+  } catch (error) {
+    return isPosthornError(error) ? `${error.code}: ${error.message}` : String(error);
+  }
+}

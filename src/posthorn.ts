@@ -181,7 +181,9 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     ...(config.adminToken !== undefined && { adminToken: config.adminToken }),
     ...(store.enqueue !== undefined && { enqueue: store.enqueue }),
   });
+  let isClosed = false;
   const close = async (graceMs?: number): Promise<void> => {
+    isClosed = true;
     try {
       await engine.stop(graceMs);
       await sender.close();
@@ -215,6 +217,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
         clock,
         logger,
         transactional: store.transact !== undefined,
+        isClosed: () => isClosed,
         onHandler: () => engine.wake(),
       }),
     close,

@@ -1,7 +1,7 @@
 /** The engine put together: accept → lanes → worker → record, with the duties around them. */
 import { type Clock, sleep } from '../clock.ts';
 import { byStore, type Dispatch, type Work } from '../dispatch/index.ts';
-import { invalid, PosthornError } from '../errors.ts';
+import { closed, invalid, PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
@@ -329,7 +329,5 @@ export function createEngine(given: EngineOptions): Engine {
 }
 
 function notRunning(state: 'new' | 'stopped'): PosthornError {
-  return state === 'new'
-    ? new PosthornError('not_ready', 'The engine is not started: call start() first.')
-    : new PosthornError('closed', 'Posthorn is stopping: publish to another node, or again after the restart.');
+  return state === 'new' ? new PosthornError('not_ready', 'The engine is not started: call start() first.') : closed();
 }

@@ -1,4 +1,5 @@
 /** What a sender is told. Strangers read this too: it says what to do, and nothing about secrets or signatures. */
+import { closed, isPosthornError } from '../errors.ts';
 import type { Answer } from './providers/index.ts';
 
 export type RefusalCode =
@@ -10,7 +11,8 @@ export type RefusalCode =
   | 'invalid_event'
   | 'unknown_event_type'
   | 'bad_request'
-  | 'unavailable';
+  | 'unavailable'
+  | 'closed';
 
 const REFUSALS: Readonly<Record<RefusalCode, { readonly status: number; readonly detail: string }>> = {
   not_found: { status: 404, detail: 'There is no source here: check the URL that the provider calls' },
@@ -34,6 +36,7 @@ const REFUSALS: Readonly<Record<RefusalCode, { readonly status: number; readonly
   },
   bad_request: { status: 400, detail: 'The request is not one that can be verified' },
   unavailable: { status: 503, detail: 'This cannot be taken right now: send it again in a moment' },
+  closed: { status: 503, detail: closed().message },
 };
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
@@ -41,8 +44,13 @@ const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 export function refusal(code: RefusalCode, detail = REFUSALS[code].detail): Answer {
   const headers: Record<string, string> = { ...JSON_HEADERS };
   if (code === 'method_not_allowed') headers.allow = 'POST';
-  if (code === 'unavailable') headers['retry-after'] = '5';
+  if (REFUSALS[code].status === 503) headers['retry-after'] = '5';
   return { status: REFUSALS[code].status, headers, body: JSON.stringify({ code, detail }) };
+}
+
+/** For what went wrong on our side: whoever sent it sends it again. */
+export function failed(error: unknown): Answer {
+  return refusal(isPosthornError(error, 'closed') ? 'closed' : 'unavailable');
 }
 
 export function accepted(status: 200 | 202, body: object): Answer {

@@ -4,7 +4,7 @@ import type { Engine, Logger, Published } from '../engine/index.ts';
 import { describeError, isPosthornError } from '../errors.ts';
 import type { SecretBox } from '../signing/index.ts';
 import type { Remembered, Store } from '../store/index.ts';
-import { accepted, type RefusalCode, refusal } from './answers.ts';
+import { accepted, failed, type RefusalCode, refusal } from './answers.ts';
 import { eventKey, sha256 } from './event-key.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { type OpenSource, OpenSources } from './open-sources.ts';
@@ -172,7 +172,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         // Deleted between verifying and storing.
         if (isPosthornError(error, 'not_found')) return refuse('not_found', name.slice(0, 80), error.message);
         logger.error({ source: name.slice(0, 80), error: describeError(error) }, 'a webhook could not be taken');
-        return refused(refusal('unavailable'), name.slice(0, 80), describeError(error));
+        return refused(failed(error), name.slice(0, 80), describeError(error));
       }
     },
     refuse(code, source, reason, detail) {

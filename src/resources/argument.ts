@@ -1,5 +1,6 @@
 /** Callers in plain JavaScript may pass anything; what the store's driver says about it names nothing that is theirs. */
 import { invalid } from '../errors.ts';
+import { closest } from '../policy/index.ts';
 
 /** An id, uid or name, as the argument called `name`. */
 export function textArgument(value: string, name: string): string {
@@ -12,7 +13,27 @@ export function objectArgument<T extends object>(value: T, name = 'input'): T {
   throw invalid([name], `must be an object, not ${kindOf(value)}`, 'type_error');
 }
 
-function kindOf(value: unknown): string {
+export interface KnownKeys {
+  /** `a field of an endpoint`. */
+  readonly noun: string;
+  readonly known: readonly string[];
+  /** Let pass, and never proposed. */
+  readonly shown?: readonly string[];
+}
+
+/** A misspelt key must not pass for none. What is no object is somebody else's to refuse. */
+export function refuseUnknownKeys(given: unknown, { noun, known, shown = [] }: KnownKeys): void {
+  if (typeof given !== 'object' || given === null) return;
+  for (const key of Object.keys(given)) {
+    if (known.includes(key) || shown.includes(key)) continue;
+    const near = closest(key, known);
+    const hint = near === undefined ? `there are ${known.join(', ') || 'none'}` : `did you mean ${near}?`;
+    throw invalid([key], `is not ${noun}; ${hint}`, 'value_error.extra');
+  }
+}
+
+/** `a string`, `a list`, `undefined`: for what was given instead of what is asked for. */
+export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;

@@ -7,6 +7,7 @@
  * is told about every change that concerns it, after the change is durable. The context's clock counts.
  */
 export type { ApplicationInput, Applications } from './applications.ts';
+export { kindOf, refuseUnknownKeys } from './argument.ts';
 export type { AttemptedDestination, AttemptedMessage, AttemptQuery, Attempts } from './attempts.ts';
 export type { Context, Made, Remember } from './context.ts';
 export type { DeadLetterArchive, Restored } from './dead-letter-archive.ts';

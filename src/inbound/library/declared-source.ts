@@ -3,10 +3,15 @@
  * that is no longer declared keeps its deliveries, for only a person can know that no process will have it again.
  */
 import type { Clock } from '../../clock.ts';
-import { invalid, PosthornError } from '../../errors.ts';
-import { closest } from '../../policy/index.ts';
-import type { DeadLetters, PolicyInput, SourceInput } from '../../resources/index.ts';
-import { refusal } from '../answers.ts';
+import { closed, invalid, PosthornError } from '../../errors.ts';
+import {
+  type DeadLetters,
+  kindOf,
+  type PolicyInput,
+  refuseUnknownKeys,
+  type SourceInput,
+} from '../../resources/index.ts';
+import { failed } from '../answers.ts';
 import type { Handler } from '../handlers/handler.ts';
 import { eventTypeName, type ProviderName, type SettingsOf } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
@@ -69,15 +74,20 @@ export interface DeclaredSourceOptions extends DeclaringOptions {
   readonly clock: Clock;
   /** Whether the store can run handlers inside its own transaction. */
   readonly transactional: boolean;
+  /** Whether what it is declared for was closed: nothing can be declared any more. */
+  readonly isClosed: () => boolean;
 }
 
 export function declareSource<Events extends object>(
   name: string,
-  { secret, provider = name, settings, ...rest }: SourceOptions,
+  given: SourceOptions,
   options: DeclaredSourceOptions,
 ): DeclaredSource<Events> {
-  refuseUnknownOptions(name, rest);
-  const { sources, receiver, clock, logger } = options;
+  const { sources, receiver, clock, logger, isClosed } = options;
+  if (isClosed()) throw closed();
+  checkArguments(name, given);
+  const { secret, provider = name, settings, ...rest } = given;
+  refuseUnknownKeys(given, { noun: `an option of the source ${JSON.stringify(name)}`, known: OPTIONS });
   const wanted = {
     ...rest,
     name,
@@ -96,6 +106,8 @@ export function declareSource<Events extends object>(
 
   const source: DeclaredSource<Events> = {
     on(eventTypes: string | readonly string[], handler: Handler<never>, handlerOptions: HandlerOptions = {}) {
+      if (isClosed()) throw closed();
+      refuseUnknownKeys(handlerOptions, { noun: 'an option of a handler', known: HANDLER_OPTIONS });
       // As events are stored: Shopify's orders/create is the type orders.create.
       const types = eventTypes === '*' ? undefined : [eventTypes].flat().map(eventTypeName);
       const { policy, transaction = false, name: given } = handlerOptions;
@@ -122,8 +134,8 @@ export function declareSource<Events extends object>(
         async receive(_, request) {
           try {
             await declaration.made();
-          } catch {
-            return refusal('unavailable');
+          } catch (error) {
+            return failed(error);
           }
           void declaration.warnOfOthers();
           return receiver.receive(name, request);
@@ -147,14 +159,21 @@ const OPTIONS = Object.keys({
   forwardAs: true,
   metadata: true,
 } satisfies Record<keyof SourceOptions, true>);
+const HANDLER_OPTIONS = Object.keys({
+  name: true,
+  policy: true,
+  transaction: true,
+} satisfies Record<keyof HandlerOptions, true>);
 
-/** Callers in plain JavaScript have no compiler to tell them that `secert` is not the secret. */
-function refuseUnknownOptions(source: string, given: object): void {
-  const unknown = Object.keys(given).find((key) => !OPTIONS.includes(key));
-  if (unknown === undefined) return;
-  const near = closest(unknown, OPTIONS);
-  const hint = near === undefined ? `there are ${OPTIONS.join(', ')}` : `did you mean ${near}?`;
-  throw invalid([unknown], `is not an option of the source ${JSON.stringify(source)}; ${hint}`);
+/** Callers in plain JavaScript may give the secret where the options go: no message repeats it. */
+function checkArguments(name: unknown, given: unknown): void {
+  if (typeof name !== 'string') {
+    throw invalid(['name'], `must be a string, not ${kindOf(name)}: source('stripe', { secret: '…' })`, 'type_error');
+  }
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const call = `source('${name}', { secret: '…' })`;
+    throw invalid(['options'], `must be an object, not ${kindOf(given)}: ${call}`, 'type_error');
+  }
 }
 
 function nameTaken(source: string, handler: string): PosthornError {

@@ -173,6 +173,16 @@ describe('a source declared in code', () => {
     await expect(misspelt.ready()).rejects.toThrow(/^settings\.secert: .*did you mean secret\?$/);
   });
 
+  it('ALL-06 a secret in the place of the options is answered with the right call, and is not repeated', () => {
+    const declare = rig.source as (...given: unknown[]) => unknown;
+    expect(() => declare('stripe', SECRET)).toThrow(
+      "options: must be an object, not a string: source('stripe', { secret: '…' })",
+    );
+    expect(() => declare('stripe', SECRET)).not.toThrow(SECRET);
+    expect(() => declare('stripe')).toThrow("not undefined: source('stripe', { secret: '…' })");
+    expect(() => declare({ secret: SECRET })).toThrow("name: must be a string, not an object: source('stripe'");
+  });
+
   it('a wrong setting is told to whoever asks, and to the log; the sender hears that it cannot be taken now', async () => {
     const source = rig.source('stripe', { settings: { secrt: 'x' } });
     await expect(source.ready()).rejects.toThrow(/secrt/);

@@ -109,6 +109,7 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
         clock,
         logger,
         transactional: store.transact !== undefined,
+        isClosed: () => false,
         onHandler: () => engine.wake(),
       }),
     async messages(source) {

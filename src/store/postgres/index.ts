@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
-import { PosthornError } from '../../errors.ts';
+import { closed } from '../../errors.ts';
 import { randomSecret } from '../../ids.ts';
 import type { Enqueue } from '../outbox.ts';
 import type { Store } from '../store.ts';
@@ -71,6 +71,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     return work;
   };
 
+  function refuseClosed(): void {
+    if (closing !== undefined) throw closed();
+  }
+
   async function close(): Promise<void> {
     await listener.close();
     await Promise.all(running);
@@ -81,7 +85,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const methods = (Object.keys(operations) as OperationName[]).map((name) => [
     name,
     async (input: unknown) => {
-      if (closing !== undefined) throw new PosthornError('closed', 'The store is closed.');
+      refuseClosed();
       return track((operations[name] as (db: Db, input: unknown) => Promise<unknown>)(db, input));
     },
   ]);
@@ -94,9 +98,15 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   return {
     ...Object.fromEntries(methods),
     soleProcess: false,
-    transact: (input, work) => track(turns.take(() => transact(inbox, input, work))),
+    async transact(input, work) {
+      refuseClosed();
+      return track(turns.take(() => transact(inbox, input, work)));
+    },
     watch: (hearer) => listener.watch(hearer),
-    enqueue: (given, message) => enqueue({ schema, channel }, given, message),
+    async enqueue(given, message) {
+      refuseClosed();
+      return enqueue({ schema, channel }, given, message);
+    },
     close: () => (closing ??= close()),
   } as PostgresStore;
 }

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type ErrorCode, PosthornError } from '../../errors.ts';
+import { closed, type ErrorCode, PosthornError } from '../../errors.ts';
 import { Executor, type Reply, type Request } from './executor.ts';
 import type { OperationName } from './operations.ts';
 import { pack, type ReplyParcel, unpackReply } from './parcels.ts';
@@ -76,7 +76,6 @@ class Outbox {
   }
 }
 
-const CLOSED = new PosthornError('closed', 'The store is closed.');
 const THREAD_FAILED = 'The store thread failed: restart Posthorn.';
 
 export async function runInLine(path: string): Promise<Runner> {
@@ -85,8 +84,8 @@ export async function runInLine(path: string): Promise<Runner> {
   return {
     run: (name, input) => outbox.add(name, input),
     async close() {
-      outbox.close(CLOSED);
-      outbox.fail(CLOSED);
+      outbox.close(closed());
+      outbox.fail(closed());
       executor.close();
     },
   };
@@ -107,7 +106,7 @@ export async function runInThread(path: string): Promise<Runner> {
   return {
     run: (name, input) => outbox.add(name, input),
     async close() {
-      outbox.close(CLOSED);
+      outbox.close(closed());
       // The thread closes the database and ends by itself: ending it from outside aborts the process on Node 20's driver.
       worker.postMessage('close');
       await exited;
