@@ -63,4 +63,17 @@ describe('events for a person', () => {
     expect(eventLine({ ...about, health: HEALTHY }, NOON)).toBeUndefined();
     expect(eventLine({ kind: 'trouble', error: new Error('disk full') }, NOON)).toContain('disk full');
   });
+
+  it('what a former process left is one line, however much it is, but for what came to its end', () => {
+    const retry: Decision = { kind: 'retry', delayMs: 0, source: 'interrupted', reason: 'interrupted: at once' };
+    const dead: Decision = { kind: 'dead', cause: 'exhausted', reason: 'interrupted too often' };
+    const takenOver = (decision: Decision) => ({ ...attempt(decision), takenOver: true }) as EngineEvent;
+    expect(eventLine(takenOver(retry), NOON)).toBeUndefined();
+    expect(eventLine(takenOver(dead), NOON)).toContain('now a dead letter');
+    const about = { kind: 'taken_over', deliveryIds: ['dlv_1'] } as const;
+    expect(eventLine({ ...about, count: 4000 }, NOON)).toBe(
+      '12:00:00  a former process ended with 4000 deliveries under way, tried again now\n',
+    );
+    expect(eventLine({ ...about, count: 1 }, NOON)).toContain('1 delivery under way');
+  });
 });

@@ -7,7 +7,11 @@ import { terminalLine, timeOfDay } from './terminal-line.ts';
 export function eventLine(event: EngineEvent, now: number): string | undefined {
   switch (event.kind) {
     case 'attempt':
-      return attemptLine(event.attempt);
+      return event.takenOver && event.attempt.decision.kind === 'retry' ? undefined : attemptLine(event.attempt);
+    case 'taken_over': {
+      const deliveries = event.count === 1 ? '1 delivery' : `${event.count} deliveries`;
+      return terminalLine(now, `a former process ended with ${deliveries} under way, tried again now`);
+    }
     case 'endpoint': {
       const { status, reason } = event.health;
       if (!event.statusChanged || status === 'active') return undefined;

@@ -6,7 +6,7 @@ import type { Ids } from '../ids.ts';
 import type { Policy, PolicyRef } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
 import type { SecretBox } from '../signing/index.ts';
-import type { News, RecordItem, RecordOutput, Store } from '../store/index.ts';
+import type { ClaimedDelivery, News, RecordItem, RecordOutput, Store } from '../store/index.ts';
 import { Acceptor } from './accept.ts';
 import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
@@ -65,6 +65,8 @@ const DEFAULT_GRACE_MS = 20_000;
  * may have been sent.
  */
 const LEASED_AHEAD_MS = { alone: 4000, withOthers: 1000 };
+/** Enough to look some of them up; each of them has its own event, and its own record. */
+const NAMED_OF_TAKEN_OVER = 5;
 /** Nobody waits for the lease any more: the job is leased to this epoch until that is taken over from. */
 const STILL_LEASED: JobEnd = { kind: 'lost' };
 /** At a stop, how long a queue may take to hear how its jobs ended. */
@@ -158,11 +160,12 @@ export function createEngine(given: EngineOptions): Engine {
     worker,
     epoch,
     onClaimed: (count) => cycle.claimed(count),
+    onTakenOver,
     onFenced,
     onTrouble,
   });
   const relayer = createRelayer({ clock, acceptor, onTrouble });
-  const reaper = createReaper({ store, clock, worker, epoch, onTrouble });
+  const reaper = createReaper({ store, clock, worker, epoch, onTakenOver, onTrouble });
   const sweeper = createSweeper({ store, clock, onMoved: () => claimer.look(), onTrouble });
   const leader = new Leader({ clock, duties: [...upkeepDuties(options), ...(options.duties ?? [])], onTrouble });
   const lease: Lease = new Lease({
@@ -228,7 +231,13 @@ export function createEngine(given: EngineOptions): Engine {
     }
     cycle.decided(decision.kind);
     const known = received?.eventId === undefined ? {} : { eventId: received.eventId };
-    emit({ kind: 'attempt', attempt, ...known, maxAttempts: target.maxAttempts, scheduleAttempts });
+    const takenOver = job.takenOver === undefined ? {} : { takenOver: job.takenOver };
+    emit({ kind: 'attempt', attempt, ...known, ...takenOver, maxAttempts: target.maxAttempts, scheduleAttempts });
+  }
+
+  function onTakenOver(deliveries: readonly ClaimedDelivery[]): void {
+    const deliveryIds = deliveries.slice(0, NAMED_OF_TAKEN_OVER).map(({ id }) => id);
+    emit({ kind: 'taken_over', count: deliveries.length, deliveryIds });
   }
 
   function onEndpoints(endpoints: RecordOutput['endpoints']): void {

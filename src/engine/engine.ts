@@ -54,7 +54,11 @@ export type EngineEvent =
       readonly eventId?: string;
       readonly scheduleAttempts: number;
       readonly maxAttempts: number;
+      /** Recorded for another process, which had it and died or stalled: nobody saw how it ended. */
+      readonly takenOver?: true;
     }
+  /** What another process had was taken over, so many in one pass: each was an attempt before this. The first few ids. */
+  | { readonly kind: 'taken_over'; readonly count: number; readonly deliveryIds: readonly string[] }
   /** Attempts changed an endpoint's failure count or status. */
   | {
       readonly kind: 'endpoint';

@@ -18,6 +18,8 @@ export interface Job {
   readonly handedAt?: number;
   /** Known when the message was accepted a moment ago; read from the store where it is needed and not known. */
   readonly received?: Received;
+  /** Another process had it, which died or stalled. */
+  readonly takenOver?: true;
   /** While it holds one of the node's slots: how its lane stood when it got it. */
   slot?: Standing | undefined;
   /** Called once, when nothing more will be done with it here: for who handed it out. */

@@ -1,4 +1,7 @@
-/** The engine's events as log lines: one for every failed attempt, one a second for the sum, one for each change. */
+/**
+ * The engine's events as log lines: one for every failed attempt, one a second for the sum, one for each change. After a
+ * crash there may be thousands of attempts that it interrupted: those are one line, and each is there for who debugs.
+ */
 import { describeError } from '../errors.ts';
 import type { EngineEvent } from './engine.ts';
 
@@ -15,6 +18,14 @@ export function logEvent(logger: Logger, event: EngineEvent): void {
     case 'attempt':
       logAttempt(logger, event);
       break;
+    case 'taken_over': {
+      const { count, deliveryIds } = event;
+      logger.warn(
+        { count, deliveryIds },
+        'a process died or stalled while it had deliveries: each may have been sent, or not, and is recorded as interrupted',
+      );
+      break;
+    }
     case 'endpoint':
       logEndpoint(logger, event);
       break;
@@ -60,16 +71,16 @@ function logAttempt(logger: Logger, event: EngineEvent & { kind: 'attempt' }): v
   }
   const error = attempt.error === undefined ? `HTTP ${attempt.status}` : `${attempt.error}: ${attempt.response}`;
   const willRetry = decision.kind === 'retry';
-  logger.warn(
-    {
-      ...about,
-      willRetry,
-      error,
-      ...(willRetry ? { retryInMs: decision.delayMs } : { cause: decision.cause }),
-      reason: decision.reason,
-    },
-    'webhook delivery failed',
-  );
+  const fields = {
+    ...about,
+    willRetry,
+    error,
+    ...(willRetry ? { retryInMs: decision.delayMs } : { cause: decision.cause }),
+    reason: decision.reason,
+  };
+  // One that came to an end by it is in no sum: it must be seen.
+  if (event.takenOver && willRetry) logger.debug(fields, 'webhook delivery failed');
+  else logger.warn(fields, 'webhook delivery failed');
 }
 
 function logEndpoint(logger: Logger, event: EngineEvent & { kind: 'endpoint' }): void {

@@ -1,6 +1,6 @@
 /** Reap: what a dead or stalled node had leased is taken over, recorded as an interrupted attempt, and decided on. */
 import type { Clock } from '../clock.ts';
-import type { Store } from '../store/index.ts';
+import type { ClaimedDelivery, Store } from '../store/index.ts';
 import { Repeat } from './repeat.ts';
 import type { Worker } from './worker.ts';
 
@@ -12,6 +12,8 @@ interface ReaperOptions {
   readonly clock: Clock;
   readonly worker: Worker;
   readonly epoch: () => number;
+  /** What one pass took over, once it is recorded. */
+  readonly onTakenOver: (deliveries: readonly ClaimedDelivery[]) => void;
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -34,6 +36,7 @@ export async function reapOnce({
 }: Omit<ReaperOptions, 'onTrouble'>): Promise<number> {
   const epoch = options.epoch();
   const taken = await store.takeOver({ epoch, now: clock.now(), limit: MAX_TAKEN_AT_ONCE });
-  await Promise.all(taken.map((delivery) => worker.interrupt({ delivery, epoch }, MESSAGE)));
+  await Promise.all(taken.map((delivery) => worker.interrupt({ delivery, epoch, takenOver: true }, MESSAGE)));
+  if (taken.length > 0) options.onTakenOver(taken);
   return taken.length;
 }

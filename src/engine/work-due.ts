@@ -25,6 +25,7 @@ export interface DueWorkOptions {
   readonly worker: Worker;
   readonly epoch: () => number;
   readonly onClaimed: (count: number) => void;
+  readonly onTakenOver: (deliveries: readonly ClaimedDelivery[]) => void;
   readonly onFenced: () => void;
   readonly onTrouble: (error: unknown) => void;
 }
