@@ -108,6 +108,8 @@ describe('the README', { timeout: 120_000 }, () => {
     const shell = blocks.filter(({ text }) => /^(curl|export) /m.test(text)).map(({ text }) => text);
     const [first = '', create = '', secret = '', failed = ''] = shell;
     expect(shell).toHaveLength(4);
+    // Who chose another port changes one line.
+    expect(readme.match(/http:\/\/127\.0\.0\.1:8420/g)).toHaveLength(2);
     expect(await runShell(first)).toMatchObject([{ id: expect.stringMatching(/^msg_/) }]);
     const token = readFileSync(join(folder, 'posthorn.db-dev-token'), 'utf8').trim();
     const env = { POSTHORN_ADMIN_TOKEN: token };

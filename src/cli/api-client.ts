@@ -27,7 +27,8 @@ interface Sent {
   readonly signal?: AbortSignal | undefined;
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:8420';
+/** Where commands look for the server when nobody says where it is. */
+export const DEFAULT_URL = 'http://127.0.0.1:8420';
 
 /** Where the server is, without a slash at the end. */
 export function serverUrl(address: ServerAddress, env: Environment): string {

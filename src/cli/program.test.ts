@@ -13,6 +13,21 @@ describe('the command line', () => {
     }
   });
 
+  it.each(
+    'serve,dev,sources,sources show,sources rotate-secret,sources rotate-token,trigger,listen,events,dead-letters,policy,migrate,doctor,config'.split(
+      ',',
+    ),
+  )('%s --help breaks a line only where the next word has no room', async (command) => {
+    const { out } = await runInMemory(`${command} --help`);
+    const description = out.split('\n\n')[1]?.split('\n') ?? [];
+    expect(description.join(' ').length).toBeGreaterThan(20);
+    const broken = description.slice(1).filter((line, n) => {
+      const [word = ''] = line.trim().split(' ');
+      return `${description[n]} ${word}`.length <= 80;
+    });
+    expect(broken).toEqual([]);
+  });
+
   it.each(['serve', 'dev', 'doctor'])('%s --help lists every setting', async (command) => {
     const { out } = await runInMemory(`${command} --help`);
     expect(out).toContain('POSTHORN_STORE = sqlite:./posthorn.db');

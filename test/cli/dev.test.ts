@@ -33,6 +33,7 @@ describe('posthorn dev', { timeout: 120_000 }, () => {
     await using posthorn = dev();
     const { url, curl } = await announced(posthorn);
     expect(posthorn.out).toContain('endpoints on this machine are allowed');
+    expect(posthorn.out).toContain(`before other commands of posthorn:\n  export POSTHORN_URL=${url}\n`);
 
     const { id } = await runCurl(curl);
     const [line] = await posthorn.printed(/^\d\d:\d\d:\d\d .*$/m);

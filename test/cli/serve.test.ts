@@ -40,6 +40,8 @@ describe('posthorn serve', { timeout: 120_000 }, () => {
       const [, token] = await first.printed(/shown this once: (\S+)/);
       const [, curl = ''] = await first.printed(/^ {2}(curl .*)$/m);
       expect(curl).toContain(token);
+      const url = await urlOf(first);
+      expect(first.out).toContain(`before other commands of posthorn:\n  export POSTHORN_URL=${url}\n`);
       expect(await runCurl(curl)).toMatchObject({ name: 'My first customer' });
       first.kill('SIGINT');
       expect(await first.ended).toEqual({ code: 0, signal: null });

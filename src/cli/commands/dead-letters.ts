@@ -9,7 +9,7 @@ export function deadLettersCommand(terminal: Terminal): Command {
   return new Command('dead-letters')
     .summary('look at, retry, discard and archive what could not be delivered')
     .description(
-      'Look at, retry, discard and archive what could not be delivered. These commands talk to a running server:\n' +
+      'Look at, retry, discard and archive what could not be delivered. These commands talk to a running server: ' +
         'POSTHORN_URL (or --url) says where it is, POSTHORN_ADMIN_TOKEN (or --token) lets them in.',
     )
     .addHelpText(

@@ -13,6 +13,7 @@ import { readPackageFile } from '../package-file.ts';
 import type { Running } from '../run-server.ts';
 import { type ServerFlags, settingsHelp, withServerOptions } from '../server-options.ts';
 import type { Terminal } from '../terminal.ts';
+import { urlHint } from '../url-hint.ts';
 
 const TRYING_SECRET = 'whsec_test';
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -21,7 +22,7 @@ export function devCommand(terminal: Terminal): Command {
   return withServerOptions(new Command('dev'))
     .summary('run the server for trying out, with an inbox')
     .description(
-      'Run the server for trying out: endpoints on this machine are allowed, and a built-in inbox shows what arrived,\n' +
+      'Run the server for trying out: endpoints on this machine are allowed, and a built-in inbox shows what arrived, ' +
         'so that a first webhook needs no second program.',
     )
     .addHelpText(
@@ -83,6 +84,7 @@ async function announce(
       'Take one in, as Stripe would send it: makes a source with a secret for trying out, and sends it a signed event:',
       `  ${receivingLine(url, token)}`,
       '',
+      ...[urlHint(url)].filter((hint) => hint !== ''),
       'What comes in and goes out is shown here. Ctrl-C stops.',
       '',
     ].join('\n'),

@@ -11,8 +11,8 @@ export function doctorCommand(terminal: Terminal, fail: () => void): Command {
   return new Command('doctor')
     .summary('find out whether `posthorn serve` would start here')
     .description(
-      'Find out whether `posthorn serve` would start here with this configuration: ✓ is fine, ! is worth knowing, ✗ has\n' +
-        'to be mended first. The store is opened as a start would open it. Where the server runs already, that is said, and\n' +
+      'Find out whether `posthorn serve` would start here with this configuration: ✓ is fine, ! is worth knowing, ✗ has ' +
+        'to be mended first. The store is opened as a start would open it. Where the server runs already, that is said, and ' +
         'whether it is healthy. The exit code is 1 when there is a ✗.',
     )
     .addHelpText(

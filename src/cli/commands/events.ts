@@ -28,7 +28,7 @@ export function eventsCommand(terminal: Terminal): Command {
   return new Command('events')
     .summary('look at what came in and went out, and send it again')
     .description(
-      'Look at what came in by a source or was published to an application, and send it again. These commands talk to a\n' +
+      'Look at what came in by a source or was published to an application, and send it again. These commands talk to a ' +
         'running server: POSTHORN_URL (or --url) says where it is, POSTHORN_ADMIN_TOKEN (or --token) lets them in.',
     )
     .addHelpText(

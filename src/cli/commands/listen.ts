@@ -27,8 +27,8 @@ export function listenCommand(terminal: Terminal): Command {
   return withServer(new Command('listen'))
     .summary('show the events of a source as they come, and forward them to your app')
     .description(
-      'Show the events of a source as they come, and forward each to your app with the headers and bytes that it came\n' +
-        'with, so that the app can check the signature itself. Keys: r sends the last one again, a number and Enter that\n' +
+      'Show the events of a source as they come, and forward each to your app with the headers and bytes that it came ' +
+        'with, so that the app can check the signature itself. Keys: r sends the last one again, a number and Enter that ' +
         'one, q ends. Nothing is forwarded to another machine than this one without --allow-remote.',
     )
     .requiredOption('--source <id>', 'the source, by id or uid')

@@ -26,8 +26,8 @@ export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
     .summary('move everything from a SQLite file to PostgreSQL')
     .description(
-      'Move everything from a SQLite file into an empty PostgreSQL schema. No server may run on either. A run that was\n' +
-        'stopped goes on where it was when it is started again. At the end, rows and checksums of both sides are compared;\n' +
+      'Move everything from a SQLite file into an empty PostgreSQL schema. No server may run on either. A run that was ' +
+        'stopped goes on where it was when it is started again. At the end, rows and checksums of both sides are compared; ' +
         'until then no server starts on the target. The file is only read. POSTHORN_SECRET_KEY must be the one in use.',
     )
     .requiredOption('--from <store>', 'the file: sqlite:./posthorn.db')

@@ -31,7 +31,7 @@ export function policyCommand(terminal: Terminal): Command {
   return new Command('policy')
     .summary('look at retry policies and try them out')
     .description(
-      'Look at retry policies and try them out, without a server. The presets are listed here; policies of your own\n' +
+      'Look at retry policies and try them out, without a server. The presets are listed here; policies of your own ' +
         'are JSON files for --file, or stored under a name with POST /api/v1/policy.',
     )
     .addHelpText(

@@ -6,12 +6,13 @@ import { examples } from '../examples.ts';
 import { readPackageFile } from '../package-file.ts';
 import { type ServerFlags, settingsHelp, withServerOptions } from '../server-options.ts';
 import type { Terminal } from '../terminal.ts';
+import { urlHint } from '../url-hint.ts';
 
 export function serveCommand(terminal: Terminal): Command {
   return withServerOptions(new Command('serve'))
     .summary('run the server')
     .description(
-      'Run the server. Endpoints at private addresses are refused unless POSTHORN_ALLOW_NETWORKS lists their network.\n' +
+      'Run the server. Endpoints at private addresses are refused unless POSTHORN_ALLOW_NETWORKS lists their network. ' +
         'SIGTERM or Ctrl-C finishes what is under way and ends with 0; a second one ends at once.',
     )
     .addHelpText(
@@ -38,7 +39,7 @@ export function serveCommand(terminal: Terminal): Command {
           }
           const token = await adminToken(posthorn);
           terminal.out(`Posthorn ${readPackageFile().version} serves ${url} (${store})\n`);
-          terminal.out(describeToken(token, url));
+          terminal.out(describeToken(token, url) + urlHint(url));
         },
       });
     });

@@ -29,7 +29,7 @@ export function sourcesCommand(terminal: Terminal): Command {
   return new Command('sources')
     .summary("create, show and delete the sources that other people's webhooks come in by")
     .description(
-      "Create, show and delete the sources that other people's webhooks come in by. These commands talk to a running\n" +
+      "Create, show and delete the sources that other people's webhooks come in by. These commands talk to a running " +
         'server: POSTHORN_URL (or --url) says where it is, POSTHORN_ADMIN_TOKEN (or --token) lets them in.',
     )
     .addHelpText(
@@ -156,7 +156,7 @@ function rotateTokenCommand(terminal: Terminal): Command {
   return withServer(new Command('rotate-token'))
     .argument('<source>', 'by id or uid')
     .description(
-      'Give the receiving URL a new token, and print it to be entered at the provider. The URL before, with a token or\n' +
+      'Give the receiving URL a new token, and print it to be entered at the provider. The URL before, with a token or ' +
         'without, is taken too for 48 hours, unless --drop-old.',
     )
     .option('--drop-old', 'take the new URL alone, from now on')

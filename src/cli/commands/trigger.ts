@@ -36,8 +36,8 @@ export function triggerCommand(terminal: Terminal, fail: () => void): Command {
     .argument('[event type]', 'invoice.paid, push, …')
     .summary("send a provider's event, realistic and signed, to a source or to your app")
     .description(
-      "Send a provider's event, realistic and signed, to a source of a running server, or straight to an app of yours.\n" +
-        'Secrets are never read from the server: give --secret or set POSTHORN_SOURCE_SECRET. With a token, the other\n' +
+      "Send a provider's event, realistic and signed, to a source of a running server, or straight to an app of yours. " +
+        'Secrets are never read from the server: give --secret or set POSTHORN_SOURCE_SECRET. With a token, the other ' +
         'settings of the source are. Nothing is sent to another machine than this one without --allow-remote.',
     )
     .option('--source <id>', 'the source to send to, by id or uid (the name of the provider without it)')
