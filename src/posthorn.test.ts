@@ -140,6 +140,68 @@ it('ALL-06 whatever is called on a closed one says so in the same words, and a r
   }
 });
 
+it('ALL-06 refuses a misspelt name in whatever it is given, says which was meant, and does nothing', async () => {
+  const schema = await createTestSchema();
+  const posthorn = await createPosthorn({ store: schema.url, postgresPool: 2, logger: false });
+  const { publish, applications, endpoints, sources } = posthorn;
+  const message = { application: 'one', eventType: 'a.b', payload: {} };
+  const source = { name: 'in', provider: 'none' };
+  try {
+    const { record: app } = await applications.create({ name: 'one', uid: 'one' });
+    const { id: hooks } = await sources.create({ ...source, uid: 'hooks' });
+    const endpoint = await endpoints.create('one', { url: 'https://example.com/' });
+    const calls: readonly (readonly [said: string, call: () => unknown])[] = [
+      ['aplication: is not a field of a message; did you mean application?', () => publish(odd(message, 'aplication'))],
+      ['clinet: is not an option; did you mean client?', () => publish(message, odd({}, 'clinet'))],
+      [
+        'evntId: is not a field of a message; did you mean eventId?',
+        () => posthorn.messages.publish(odd(message, 'evntId')),
+      ],
+      ['nmae: is not a field of an application; did you mean name?', () => applications.create(odd({}, 'nmae'))],
+      ['id: is not a field of an application; did you mean uid?', () => applications.create(odd({ name: 'x' }, 'id'))],
+      [
+        'getIfExist: is not an option; did you mean getIfExists?',
+        () => applications.create({ name: 'x' }, odd({}, 'getIfExist')),
+      ],
+      [
+        'metdata: is not a field of an application; did you mean metadata?',
+        () => applications.patch('one', odd({}, 'metdata')),
+      ],
+      ['ulr: is not a field of an endpoint; did you mean url?', () => endpoints.create('one', odd({}, 'ulr'))],
+      [
+        'filterType: is not a field of an endpoint; did you mean filterTypes?',
+        () => endpoints.patch('one', endpoint.id, odd({}, 'filterType')),
+      ],
+      ['dropold: is not an option; did you mean dropOld?', () => sources.rotateUrlToken(hooks, odd({}, 'dropold'))],
+      [
+        'secrt: is not an option of the source "stripe"; did you mean secret?',
+        () => posthorn.source('stripe', odd({}, 'secrt')),
+      ],
+    ];
+    const said = await Promise.all(calls.map(async ([, call]) => describeFailure(async () => call())));
+    expect(said).toEqual(calls.map(([expected]) => `validation: ${expected}`));
+    expect((await posthorn.messages.list('one')).data).toEqual([]);
+    expect((await applications.list()).data).toEqual([app]);
+    expect((await sources.get(hooks)).formerUrls).toBeUndefined();
+
+    // What was read may be given back changed, and clients of the API may know more than it does.
+    expect((await applications.update('one', { ...app, name: 'two' })).record.name).toBe('two');
+    expect((await endpoints.update('one', endpoint.id, { ...endpoint, description: 'new' })).record.description).toBe(
+      'new',
+    );
+    const { applications: tolerant } = posthorn.served.resources;
+    expect((await tolerant.create(odd({ name: 'three' }, 'fieldOfTomorrow'))).created).toBe(true);
+  } finally {
+    await posthorn.close(0);
+    await schema.drop();
+  }
+});
+
+/** As plain JavaScript may give it. */
+function odd<T extends object>(input: T, key: string): never {
+  return { ...input, [key]: 'x' } as never;
+}
+
 async function describeFailure(call: () => Promise<unknown>): Promise<string> {
   try {
     await call();

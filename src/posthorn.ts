@@ -48,6 +48,7 @@ import {
   createResources,
   type Messages,
   type Resources,
+  strictResources,
   type WebhookHealth,
   webhookHealth,
 } from './resources/index.ts';
@@ -198,10 +199,11 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     await close(0);
     throw error;
   }
+  const strict = strictResources(resources);
   return {
-    ...resources,
+    ...strict,
     config: withoutSecrets(config),
-    publish: (input, options) => resources.messages.publish(input, options),
+    publish: strict.messages.publish,
     processPendingRetries: (limit = 100) => engine.workDue(limit),
     webhookHealth: () =>
       webhookHealth(store, clock, (error) =>

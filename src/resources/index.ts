@@ -36,5 +36,6 @@ export type { HandlerInput } from './source-handlers.ts';
 export { openSettings, secretSetting, secretsIn } from './source-settings.ts';
 export { type OpenUrlToken, openUrlTokens } from './source-url-tokens.ts';
 export type { SourceInput, Sources, SourceView } from './sources.ts';
+export { strictResources } from './strict-resources.ts';
 export { makeToken, type TokenInput, type Tokens, type TokenView } from './tokens.ts';
 export { type WebhookHealth, webhookHealth } from './webhook-health.ts';

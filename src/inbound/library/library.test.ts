@@ -169,6 +169,9 @@ describe('a source declared in code', () => {
     expect(() => rig.source('stripe', { secert: 'x' } as never)).toThrow(
       'secert: is not an option of the source "stripe"; did you mean secret?',
     );
+    expect(() => rig.source('stripe', { secret: 'x' }).on('a', () => {}, { transacton: true } as never)).toThrow(
+      'transacton: is not an option of a handler; did you mean transaction?',
+    );
     const misspelt = rig.source('stripe', { settings: { secert: 'x' } } as never);
     await expect(misspelt.ready()).rejects.toThrow(/^settings\.secert: .*did you mean secret\?$/);
   });

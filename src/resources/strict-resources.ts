@@ -1,0 +1,81 @@
+/**
+ * Resources as programs get them: a field that there is not is refused, because callers in plain JavaScript have no
+ * compiler to tell them of `{ nmae: 'Acme' }`. The API has the others: clients made for Svix send what newer versions know.
+ */
+import type { ApplicationInput } from './applications.ts';
+import { type KnownKeys, refuseUnknownKeys } from './argument.ts';
+import type { EndpointInput } from './endpoint-fields.ts';
+import type { EndpointView } from './endpoints.ts';
+import type { PublishInput, PublishOptions } from './messages.ts';
+import type { Resources } from './resources.ts';
+import type { RotateUrlOptions } from './source-url-tokens.ts';
+import type { NewSecretInput } from './sources.ts';
+
+/** The keys of an argument, by its place. */
+interface Argument extends KnownKeys {
+  readonly at: number;
+}
+
+/** In full: a field that is added to an input is missed here by the compiler. */
+const keysOf = <T extends object>(keys: Record<keyof T, true>): readonly string[] => Object.keys(keys);
+
+const owned = { uid: true, metadata: true, policy: true, rateLimit: true, throttleRate: true } as const;
+const APPLICATION = { noun: 'a field of an application', known: keysOf<ApplicationInput>({ name: true, ...owned }) };
+const ENDPOINT = {
+  noun: 'a field of an endpoint',
+  known: keysOf<EndpointInput>({
+    ...owned,
+    ...{ url: true, description: true, version: true, disabled: true, maxInFlight: true, eventTypes: true },
+    ...{ filterTypes: true, channels: true, headers: true, secret: true },
+  }),
+};
+const MESSAGE = {
+  noun: 'a field of a message',
+  known: keysOf<PublishInput>({
+    ...{ application: true, eventType: true, payload: true, eventId: true, channels: true, tags: true },
+    idempotencyKey: true,
+  }),
+};
+/** Who reads one, changes a field and gives the whole back means no harm by these. */
+const STAMPS = ['id', 'createdAt', 'updatedAt'];
+const SHOWN: readonly (keyof EndpointView)[] = ['applicationId', 'health', 'effectivePolicy'];
+
+const options = (at: number, known: readonly string[]) => ({ at, noun: 'an option', known, shown: ['remember'] });
+
+export function strictResources(resources: Resources): Resources {
+  const { applications, endpoints, messages, sources } = resources;
+  const application = { ...APPLICATION, at: 1, shown: STAMPS };
+  const endpoint = { ...ENDPOINT, at: 2, shown: [...STAMPS, ...SHOWN] };
+  return {
+    ...resources,
+    messages: strict(messages, {
+      publish: [{ ...MESSAGE, at: 0 }, options(1, keysOf<PublishOptions>({ client: true }))],
+    }),
+    applications: strict(applications, {
+      create: [{ ...APPLICATION, at: 0 }, options(1, ['getIfExists'])],
+      update: [application],
+      patch: [application],
+    }),
+    endpoints: strict(endpoints, {
+      create: [{ ...ENDPOINT, at: 1 }, options(2, [])],
+      update: [endpoint],
+      patch: [endpoint],
+    }),
+    sources: strict(sources, {
+      rotateSecret: [options(1, keysOf<NewSecretInput>({ secret: true, dropOld: true }))],
+      rotateUrlToken: [options(1, keysOf<RotateUrlOptions>({ dropOld: true }))],
+    }),
+  };
+}
+
+function strict<R extends object>(resource: R, checks: { readonly [Method in keyof R]?: readonly Argument[] }): R {
+  const methods = Object.entries(checks as Record<string, readonly Argument[]>).map(([name, all]) => {
+    const call = resource[name as keyof R] as (...given: unknown[]) => Promise<unknown>;
+    const checked = async (...given: unknown[]) => {
+      for (const each of all) refuseUnknownKeys(given[each.at], each);
+      return call(...given);
+    };
+    return [name, checked];
+  });
+  return { ...resource, ...Object.fromEntries(methods) };
+}
