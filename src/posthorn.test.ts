@@ -125,7 +125,9 @@ it('ALL-06 whatever is called on a closed one says so in the same words, and a r
       () => posthorn.endpoints.list('one'),
       () => posthorn.deadLetters.list(),
       () => posthorn.source('others', { provider: 'none' }),
+      () => posthorn.on(() => {}),
       () => hooks.on('*', () => {}),
+      () => hooks.ready(),
       () => hooks.retry('evt_1'),
     ];
     const said = await Promise.all(calls.map(async (call) => describeFailure(async () => call())));

@@ -25,7 +25,7 @@ import {
   onDeadLetter,
   type WorkedOff,
 } from './engine/index.ts';
-import { describeError, PosthornError } from './errors.ts';
+import { closed, describeError, PosthornError } from './errors.ts';
 import { createIds, type Ids } from './ids.ts';
 import {
   type CertificateOptions,
@@ -209,7 +209,10 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
       webhookHealth(store, clock, (error) =>
         logger.error({ error: describeError(error) }, 'the store does not answer'),
       ),
-    on: (listener) => engine.on(listener),
+    on(listener) {
+      if (isClosed) throw closed();
+      return engine.on(listener);
+    },
     source: (name, sourceOptions: SourceOptions) =>
       declareSource(name, sourceOptions, {
         sources: resources.sources,

@@ -75,7 +75,10 @@ describe('the store thread', () => {
       message: expect.stringContaining('POSTHORN_STORE'),
     });
     const store = await openSqliteStore({ path });
-    await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: 'store_locked' });
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'store_locked',
+      message: expect.stringContaining('this very process'),
+    });
     await store.close();
   });
 

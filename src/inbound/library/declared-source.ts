@@ -100,6 +100,7 @@ export function declareSource<Events extends object>(
   const begin = () => void declaration.made().catch(() => {});
 
   async function ready(): Promise<void> {
+    if (isClosed()) throw closed();
     await declaration.made();
     await declaration.warnOfOthers();
   }
