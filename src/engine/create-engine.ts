@@ -146,7 +146,6 @@ export function createEngine(given: EngineOptions): Engine {
     lanes,
     directory,
     epoch,
-    maxWaiting: maxInFlight,
     onTaken: () => cycle.claimed(1),
     onFenced,
     onTrouble,

@@ -14,18 +14,23 @@ export interface TakerOptions {
   readonly lanes: Lanes;
   readonly directory: Directory;
   readonly epoch: () => number;
-  /** How many may wait in their lanes; beyond it only what can start at once is taken. */
-  readonly maxWaiting: number;
   readonly onTaken: () => void;
   readonly onFenced: () => void;
   readonly onTrouble: (error: unknown) => void;
 }
 
 const MAX_LEASES_PER_COMMIT = 1000;
+/**
+ * How many may wait in their lanes; beyond it only what can start at once is taken. The rest of a burst is left to its
+ * lanes, which claim it by the batch, for half of what a lease by its id costs, and hold no job of the queue meanwhile.
+ */
+const MAX_WAITING = 256;
 /** A fenced node joins again within a moment, and a store in trouble is not hammered. */
 const PAUSE_MS = 1000;
 
-type Leased = { readonly delivery: ClaimedDelivery; readonly epoch: number } | 'none' | 'left' | 'fenced';
+type Leased = { readonly delivery: ClaimedDelivery; readonly epoch: number } | { readonly dueAt: number } | Unleased;
+
+type Unleased = 'none' | 'left' | 'fenced';
 
 export class Taker {
   readonly #options: TakerOptions;
@@ -41,20 +46,17 @@ export class Taker {
   async take({ deliveryId, destinationId }: Parameters<NonNullable<Hands['take']>>[0]): Promise<Taken> {
     const { lanes } = this.#options;
     if (this.#stopped) return this.#later(0);
-    if (!lanes.admit(destinationId, this.#taken < this.#options.maxWaiting)) {
+    if (!lanes.admit(destinationId, this.#taken < MAX_WAITING)) {
       lanes.leave(destinationId);
       return { kind: 'left' };
     }
     this.#taken += 1;
     try {
       const leased = await this.#leases.add(deliveryId).catch((error) => this.#failed(error));
-      if (typeof leased === 'string') {
+      if (typeof leased === 'string' || !('delivery' in leased)) {
         lanes.unreserve(destinationId);
-        if (leased === 'left') {
-          lanes.leave(destinationId);
-          return { kind: 'left' };
-        }
-        return leased === 'fenced' ? this.#later(PAUSE_MS) : await this.#whyNot(deliveryId);
+        if (leased === 'left') lanes.leave(destinationId);
+        return this.#notLeased(leased);
       }
       this.#options.onTaken();
       return this.#toTaken(await new Promise((onEnd) => lanes.startReserved({ ...leased, onEnd })));
@@ -83,7 +85,7 @@ export class Taker {
   async #lease(ids: readonly string[]): Promise<Leased[]> {
     const epoch = this.#options.epoch();
     const { store, clock, lanes } = this.#options;
-    const { fenced, deliveries, left } = await store.lease({
+    const { fenced, deliveries, left, early } = await store.lease({
       epoch,
       now: clock.now(),
       ids,
@@ -92,26 +94,22 @@ export class Taker {
     if (fenced) this.#options.onFenced();
     await configureLanes(deliveries, this.#options);
     const short = new Set(left);
+    const later = new Map(early.map(({ id, dueAt }) => [id, { dueAt }]));
     const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
     return ids.map((id) => {
       const delivery = byId.get(id);
       if (short.has(id)) return 'left';
-      if (delivery === undefined) return fenced ? 'fenced' : 'none';
+      if (delivery === undefined) return fenced ? 'fenced' : (later.get(id) ?? 'none');
       // Two jobs for one delivery may come in one batch: the first has it.
       byId.delete(id);
       return { delivery, epoch };
     });
   }
 
-  async #whyNot(deliveryId: string): Promise<Taken> {
-    try {
-      const delivery = await this.#options.store.getDelivery({ id: deliveryId });
-      const isEarly = delivery?.state === 'pending' && (delivery.dueAt ?? 0) > this.#options.clock.now();
-      return isEarly ? { kind: 'later', dueAt: delivery.dueAt ?? 0 } : { kind: 'gone' };
-    } catch (error) {
-      this.#options.onTrouble(error);
-      return this.#later(PAUSE_MS);
-    }
+  #notLeased(why: { readonly dueAt: number } | Unleased): Taken {
+    if (typeof why !== 'string') return { kind: 'later', dueAt: why.dueAt };
+    if (why === 'fenced') return this.#later(PAUSE_MS);
+    return { kind: why === 'left' ? 'left' : 'gone' };
   }
 
   #failed(error: unknown): 'fenced' {

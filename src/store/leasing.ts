@@ -83,6 +83,8 @@ export interface LeaseOutput {
   readonly fenced: boolean;
   /** Due in an open lane, and left pending for want of `maxBytes`. */
   readonly left: readonly string[];
+  /** Pending, and due only later. */
+  readonly early: readonly { readonly id: string; readonly dueAt: number }[];
   /** In the order of the ids. */
   readonly deliveries: readonly ClaimedDelivery[];
 }

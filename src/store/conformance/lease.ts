@@ -24,10 +24,11 @@ export function exerciseLease(use: Use): void {
       }
     });
 
-    it('leaves what is not due yet', async () => {
+    it('leaves what is not due yet, and says when it will be', async () => {
       const scene = use();
       const [id = ''] = await scene.publish({ to: [await scene.endpoint()], now: T0 + 1000 });
-      expect((await scene.store.lease({ epoch: scene.epoch, now: T0 + 999, ids: [id] })).deliveries).toEqual([]);
+      const early = await scene.store.lease({ epoch: scene.epoch, now: T0 + 999, ids: [id, 'dlv_none'] });
+      expect(early).toEqual({ fenced: false, left: [], early: [{ id, dueAt: T0 + 1000 }], deliveries: [] });
       expect(ids((await scene.store.lease({ epoch: scene.epoch, now: T0 + 1000, ids: [id] })).deliveries)).toEqual([
         id,
       ]);
@@ -48,6 +49,7 @@ export function exerciseLease(use: Use): void {
       expect(await scene.store.lease({ epoch: scene.epoch, now: T0, ids: [id] })).toEqual({
         fenced: true,
         left: [],
+        early: [],
         deliveries: [],
       });
       expect(await scene.state(id)).toBe('pending');

@@ -14,12 +14,18 @@ const LEASE = statement(
     FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, position)
     JOIN deliveries d ON d.id = wanted.id AND d.state = 'pending' AND d.due_at <= $2
     JOIN endpoints e ON e.id = d.destination_id AND e.status = 'active'
-    JOIN messages m ON m.id = d.message_id),
+    JOIN messages m ON m.id = d.message_id
+    WHERE EXISTS (SELECT 1 FROM nodes WHERE epoch = $1 AND expires_at > 0)),
   leased AS (
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1
     FROM due WHERE d.ctid = due.tid AND d.state = 'pending' AND d.due_at <= $2 AND ${within('$4')}
-    RETURNING d.*, due.payload)
+    RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
+      d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at, due.payload)
   SELECT leased.*, ARRAY(SELECT due_id FROM due WHERE NOT ${within('$4')}) AS beyond FROM leased`,
+);
+const EARLY = statement(
+  'lease_early',
+  `SELECT id, due_at AS "dueAt" FROM deliveries WHERE id = ANY($1::text[]) AND state = 'pending' AND due_at > $2`,
 );
 
 /** `beyond`: what is due too, and did not fit. */
@@ -28,13 +34,19 @@ type LeasedRow = ClaimedRow & { beyond: readonly string[] };
 export async function lease(db: Db, input: LeaseInput): Promise<LeaseOutput> {
   return db.transaction(
     async (tx) => {
-      if (!(await isAlive(tx, input.epoch))) return { fenced: true, left: [], deliveries: [] };
       const wanted = [...new Set(input.ids)];
-      const rows = await tx.all<LeasedRow>(LEASE, input.epoch, input.now, wanted, input.maxBytes ?? null);
+      const [alive, rows] = await Promise.all([
+        isAlive(tx, input.epoch),
+        tx.all<LeasedRow>(LEASE, input.epoch, input.now, wanted, input.maxBytes ?? null),
+      ]);
+      if (!alive) return { fenced: true, left: [], early: [], deliveries: [] };
       const leased = new Map(rows.map((row) => [row.id, row]));
+      const left = rows[0]?.beyond ?? [];
+      const others = leased.size + left.length === wanted.length ? [] : wanted.filter((id) => !leased.has(id));
       return {
         fenced: false,
-        left: rows[0]?.beyond ?? [],
+        left,
+        early: others.length === 0 ? [] : await tx.all<{ id: string; dueAt: number }>(EARLY, others, input.now),
         deliveries: wanted.flatMap((id) => leased.get(id) ?? []).map(toClaimed),
       };
     },

@@ -15,14 +15,21 @@ const LEASE = `
     AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = destination_id AND e.status = 'active')
   RETURNING *, (SELECT payload FROM messages m WHERE m.application_id = deliveries.application_id AND m.id = message_id) AS payload`;
 
+const EARLY = "SELECT id, due_at AS dueAt FROM deliveries WHERE id = ? AND state = 'pending' AND due_at > ?";
+
 export function lease(db: Db, input: LeaseInput): LeaseOutput {
-  if (!isAlive(db, input.epoch)) return { fenced: true, left: [], deliveries: [] };
+  if (!isAlive(db, input.epoch)) return { fenced: true, left: [], early: [], deliveries: [] };
   const deliveries: ClaimedDelivery[] = [];
   const left: string[] = [];
+  const early: { id: string; dueAt: number }[] = [];
   let room = input.maxBytes ?? Number.MAX_SAFE_INTEGER;
   for (const id of new Set(input.ids)) {
     const bytes = db.get<{ bytes: number }>(BYTES, id, input.now)?.bytes;
-    if (bytes === undefined) continue;
+    if (bytes === undefined) {
+      const later = db.get<{ id: string; dueAt: number }>(EARLY, id, input.now);
+      if (later !== undefined) early.push(later);
+      continue;
+    }
     if (left.length > 0 || (bytes > room && deliveries.length > 0)) {
       left.push(id);
       continue;
@@ -31,5 +38,5 @@ export function lease(db: Db, input: LeaseInput): LeaseOutput {
     if (row !== undefined) deliveries.push(toClaimed(row));
     room -= bytes;
   }
-  return { fenced: false, left, deliveries };
+  return { fenced: false, left, early, deliveries };
 }
