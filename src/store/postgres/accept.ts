@@ -12,7 +12,8 @@ import { writeNews } from './news.ts';
  * `expires_at` set to NULL), and the next try sees the winner.
  *
  * Nothing is joined but tables by their keys: to PostgreSQL an array is ten rows long, and it joins two of them by
- * comparing all with all. An item finds its deliveries by their places, `first_delivery` to `last_delivery`.
+ * comparing all with all. Most messages have one delivery, which comes with its item; an item finds others that it has by
+ * their places, `others_from` to `others_to`.
  */
 const ACCEPT = statement(
   'accept',
@@ -26,9 +27,10 @@ const ACCEPT = statement(
         AND (e.message_id IS NULL OR e.message_id = i.id) AS is_taken
     FROM unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
       $12::bytea[], $13::bigint[], $14::text[], $15::text[], $16::int[], $17::text[], $18::bigint[], $19::text[], $20::text[],
-      $21::int[], $22::int[])
+      $21::text[], $22::text[], $23::text[], $24::int[], $25::int[])
     AS i (ord, id, application_id, fanout_revision, event_id, event_type, channels, tags, payload, created_at,
-      key, fingerprint, status, body, expires_at, headers, content_type, first_delivery, last_delivery)
+      key, fingerprint, status, body, expires_at, headers, content_type, delivery_id, destination_id, first_state,
+      others_from, others_to)
     LEFT JOIN applications a ON a.id = i.application_id
     LEFT JOIN sources s ON s.id = i.application_id
     LEFT JOIN event_ids e ON e.application_id = i.application_id AND e.event_id = i.event_id
@@ -49,15 +51,19 @@ const ACCEPT = statement(
   new_deliveries AS (
     INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
       schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
-    SELECT ($23::text[])[place], i.id, i.application_id, ($24::text[])[place], i.event_type, d.state, 'scheduled', 0,
-      0, CASE WHEN d.state <> 'leased' THEN $2::bigint END, CASE WHEN d.state = 'leased' THEN $1::bigint END, $2, $2,
-      CASE WHEN d.state = 'held' THEN 'accepted while the endpoint was stopped' ELSE 'accepted' END
-    FROM node, item i, generate_series(i.first_delivery, i.last_delivery) place,
-      LATERAL (SELECT CASE WHEN ($25::text[])[place] = 'leased' AND NOT node.alive THEN 'pending'
-        ELSE ($25::text[])[place] END AS state) d
-    WHERE i.is_taken
+    SELECT d.id, d.message_id, d.application_id, d.destination_id, d.event_type, s.state, 'scheduled', 0,
+      0, CASE WHEN s.state <> 'leased' THEN $2::bigint END, CASE WHEN s.state = 'leased' THEN $1::bigint END, $2, $2,
+      CASE WHEN s.state = 'held' THEN 'accepted while the endpoint was stopped' ELSE 'accepted' END
+    FROM node, (
+      SELECT delivery_id AS id, destination_id, first_state, id AS message_id, application_id, event_type
+      FROM item WHERE is_taken AND delivery_id IS NOT NULL
+      UNION ALL
+      SELECT ($26::text[])[place], ($27::text[])[place], ($28::text[])[place], i.id, i.application_id, i.event_type
+      FROM item i, generate_series(i.others_from, i.others_to) place WHERE i.is_taken AND i.others_to >= i.others_from) d,
+      LATERAL (SELECT CASE WHEN d.first_state = 'leased' AND NOT node.alive THEN 'pending'
+        ELSE d.first_state END AS state) s
     RETURNING destination_id, state, due_at),
-  ${noteLanes('new_deliveries', '$3', '$26')}
+  ${noteLanes('new_deliveries', '$3', '$29')}
   SELECT node.alive, ord, current_revision AS fanout_revision, known AS message_id, known_key AS key,
     known_fingerprint AS fingerprint, known_status AS status, known_body AS body, known_expires_at AS expires_at
   FROM node LEFT JOIN item ON is_taken IS NOT TRUE LEFT JOIN told ON true`,
@@ -189,11 +195,12 @@ export async function writeOn(
 function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: readonly Entry[]): SqlValue[] {
   const column = <T extends string | number | Uint8Array>(read: (item: AcceptItem) => T | undefined) =>
     entries.map(([, item]) => read(item) ?? null);
-  const deliveries = entries.flatMap(([, item]) => item.deliveries);
+  const others = entries.flatMap(([, item]) => item.deliveries.slice(1));
   let counted = 0;
-  const last = entries.map(([, item]) => {
-    counted += item.deliveries.length;
-    return counted;
+  const places = entries.map(([, item]) => {
+    const from = counted + 1;
+    counted += Math.max(0, item.deliveries.length - 1);
+    return counted < from ? null : { from, to: counted };
   });
   return [
     input.epoch,
@@ -216,11 +223,14 @@ function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: re
     column(({ remember }) => remember?.expiresAt),
     column(({ message }) => message.headers && JSON.stringify(message.headers)),
     column(({ message }) => message.contentType),
-    entries.map((_, index) => (last[index - 1] ?? 0) + 1),
-    last,
-    deliveries.map(({ id }) => id),
-    deliveries.map(({ destinationId }) => destinationId),
-    deliveries.map(({ state }) => state),
+    column(({ deliveries }) => deliveries[0]?.id),
+    column(({ deliveries }) => deliveries[0]?.destinationId),
+    column(({ deliveries }) => deliveries[0]?.state),
+    places.map((place) => place?.from ?? null),
+    places.map((place) => place?.to ?? null),
+    others.map(({ id }) => id),
+    others.map(({ destinationId }) => destinationId),
+    others.map(({ state }) => state),
     writeNews(db.teller, { work: true }),
   ];
 }
