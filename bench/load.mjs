@@ -1,46 +1,48 @@
 // The load generator of the HTTP API and of receiving: 128 connections, one message per request, in a process of its own.
-import { Pool } from 'undici';
 import { answer } from './answer.mjs';
 import { EVENT_TYPE, payload } from './event.mjs';
 import { monotonicMs } from './monotonic.mjs';
+import { openConnection, toBytes } from './raw-client.mjs';
 import { stripeRequest } from './stripe-event.mjs';
 
 const CONNECTIONS = 128;
 
-let pool;
+let connections = [];
 let nextRequest;
 let sent = 0;
 
 answer({
-  open({ apiUrl, application, token, receivesAt }) {
-    pool = new Pool(apiUrl, { connections: CONNECTIONS, pipelining: 1 });
+  async open({ apiUrl, application, token, receivesAt }) {
+    const { host } = new URL(apiUrl);
+    connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => openConnection(apiUrl)));
     if (receivesAt !== undefined) {
-      nextRequest = () => stripeRequest(receivesAt, ++sent);
+      nextRequest = () => toBytes({ host, ...stripeRequest(receivesAt, ++sent) });
       return;
     }
-    const request = {
-      method: 'POST',
+    const request = toBytes({
+      host,
       path: `/api/v1/app/${application}/msg`,
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       body: JSON.stringify({ eventType: EVENT_TYPE, payload }),
-    };
+    });
     nextRequest = () => request;
   },
 
   async publish({ events }) {
+    const requests = Array.from({ length: events }, () => nextRequest());
     const startedAt = monotonicMs();
-    let left = events;
-    const publisher = async () => {
-      while (left-- > 0) {
-        const { statusCode, body } = await pool.request(nextRequest());
-        if (statusCode !== 202 && statusCode !== 200)
-          throw new Error(`the API answered ${statusCode}: ${await body.text()}`);
-        await body.dump();
+    let next = 0;
+    const publisher = async (connection) => {
+      while (next < requests.length) {
+        const { status, body } = await connection.post(requests[next++]);
+        if (status !== 202 && status !== 200) throw new Error(`the server answered ${status}: ${body}`);
       }
     };
-    await Promise.all(Array.from({ length: CONNECTIONS }, publisher));
+    await Promise.all(connections.map(publisher));
     return { startedAt, acceptedAt: monotonicMs() };
   },
 
-  close: () => pool.close(),
+  close() {
+    for (const connection of connections) connection.close();
+  },
 });

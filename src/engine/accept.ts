@@ -52,7 +52,8 @@ export class Acceptor {
   constructor(options: AcceptorOptions) {
     this.#options = options;
     const bytesOf = ({ message }: AcceptItem) => message.payload.length;
-    const limits = { maxItems: MAX_ACCEPTS_PER_COMMIT, maxBytes: MAX_BYTES_PER_COMMIT, bytesOf };
+    const { batchesAtOnce: atOnce } = options.store;
+    const limits = { maxItems: MAX_ACCEPTS_PER_COMMIT, maxBytes: MAX_BYTES_PER_COMMIT / atOnce, bytesOf, atOnce };
     this.#commits = new Batcher(limits, (items) => this.#commit(items));
   }
 

@@ -26,3 +26,29 @@ it('runs an item that is larger than a batch may be by itself', async () => {
   await Promise.all([50, 1, 40].map((item) => batcher.add(item)));
   expect(batches).toEqual([[50], [1], [40]]);
 });
+
+it('has no more runs under way than it may, and gathers what comes meanwhile', async () => {
+  const begun: { items: readonly number[]; end: () => void }[] = [];
+  const batcher = new Batcher<number, number>({ maxItems: 10, atOnce: 2 }, (items) => {
+    return new Promise((resolve) => begun.push({ items, end: () => resolve(items) }));
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const added = [];
+  for (const item of [1, 2, 3, 4]) {
+    added.push(batcher.add(item));
+    await turn();
+  }
+  expect(begun.map(({ items }) => items)).toEqual([[1], [2]]);
+  begun[0]?.end();
+  await added[0];
+  expect(begun.map(({ items }) => items)).toEqual([[1], [2], [3, 4]]);
+  let isIdle = false;
+  const idle = batcher.idle().then(() => {
+    isIdle = true;
+  });
+  begun[2]?.end();
+  expect(await Promise.all(added.slice(2))).toEqual([3, 4]);
+  expect(isIdle).toBe(false);
+  begun[1]?.end();
+  await idle;
+});

@@ -3,17 +3,21 @@ export interface BatchLimits<Item> {
   /** A batch ends before it would exceed this, but has one item at least; no limit without it. */
   readonly maxBytes?: number;
   readonly bytesOf?: (item: Item) => number;
+  /** Runs that may be under way; one without it. */
+  readonly atOnce?: number;
 }
 
 /**
- * Group commit: what arrives while one run is under way forms the next, up to a number of items and of bytes. No timers and
- * no fixed size; alone, an item waits for the end of its turn of the event loop only.
+ * Group commit: what arrives while as many runs are under way as may be forms the next, up to a number of items and of
+ * bytes. No timers and no fixed size; alone, an item waits for the end of its turn of the event loop only.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #limits: BatchLimits<Item>;
   #waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
-  #running = false;
+  #running = 0;
+  /** A run begins at the end of this turn. */
+  #scheduled = false;
   #idle: (() => void)[] = [];
 
   constructor(limits: BatchLimits<Item>, run: (items: readonly Item[]) => Promise<readonly Result[]>) {
@@ -24,15 +28,19 @@ export class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#running) return;
-      this.#running = true;
-      setImmediate(() => void this.#drain());
+      if (this.#scheduled || this.#running >= (this.#limits.atOnce ?? 1)) return;
+      this.#scheduled = true;
+      this.#running += 1;
+      setImmediate(() => {
+        this.#scheduled = false;
+        void this.#drain();
+      });
     });
   }
 
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void> {
-    return this.#running ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+    return this.#running > 0 ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
   /** Begins the next run, if anything waits; answers how to tell those in it. */
@@ -69,7 +77,7 @@ export class Batcher<Item, Result> {
       batch = this.#next();
       settle();
     }
-    this.#running = false;
-    for (const resolve of this.#idle.splice(0)) resolve();
+    this.#running -= 1;
+    if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

@@ -37,7 +37,8 @@ export class Worker {
     this.#options = options;
     // Every handler that runs listens: many of them are no leak, and Node would warn of one.
     setMaxListeners(0, this.#cutOff.signal);
-    this.#records = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT }, (entries) => this.#record(entries));
+    const { batchesAtOnce: atOnce } = options.store;
+    this.#records = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT, atOnce }, (entries) => this.#record(entries));
     this.#releases = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT }, (jobs) => this.#release(jobs));
   }
 

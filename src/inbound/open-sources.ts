@@ -27,29 +27,48 @@ const MOST_KEPT = 10_000;
 export class OpenSources {
   readonly #options: { readonly store: Store; readonly clock: Clock; readonly secretBox: SecretBox };
   readonly #known = new Map<string, Known>();
+  /** Lookups under way: whoever needs one that has begun, and that no change has overtaken, waits for it. */
+  readonly #lookups = new Map<string, Promise<OpenSource | undefined>>();
 
   constructor(options: { readonly store: Store; readonly clock: Clock; readonly secretBox: SecretBox }) {
     this.#options = options;
   }
 
-  /** What was looked at a moment ago, without waiting. */
+  /** What was looked at a moment ago, without waiting; it is looked at again before that is too long ago. */
   peek(idOrUid: string): OpenSource | undefined {
     const known = this.#known.get(idOrUid);
-    return known !== undefined && known.lookAgainAt > this.#options.clock.now() ? known : undefined;
+    if (known === undefined) return undefined;
+    const now = this.#options.clock.now();
+    if (known.lookAgainAt <= now) return undefined;
+    // If that fails, who comes when the time is over finds out why.
+    if (known.lookAgainAt - FRESH_MS / 2 <= now) this.find(idOrUid).catch(() => {});
+    return known;
   }
 
-  async find(idOrUid: string): Promise<OpenSource | undefined> {
+  find(idOrUid: string): Promise<OpenSource | undefined> {
+    const begun = this.#lookups.get(idOrUid);
+    if (begun !== undefined) return begun;
+    const isCurrent = () => this.#lookups.get(idOrUid) === lookup;
+    const lookup = this.#look(idOrUid, isCurrent).finally(() => {
+      if (isCurrent()) this.#lookups.delete(idOrUid);
+    });
+    this.#lookups.set(idOrUid, lookup);
+    return lookup;
+  }
+
+  /** What it finds is kept unless a change has overtaken it. */
+  async #look(idOrUid: string, isCurrent: () => boolean): Promise<OpenSource | undefined> {
     const { store, clock, secretBox } = this.#options;
     const known = this.#known.get(idOrUid);
+    const lookAgainAt = clock.now() + FRESH_MS;
     const stored = await store.get({ kind: 'source', idOrName: idOrUid });
     if (stored === undefined) {
-      this.#known.delete(idOrUid);
+      if (isCurrent()) this.#known.delete(idOrUid);
       return undefined;
     }
     const { record: source, revision } = stored;
-    const lookAgainAt = clock.now() + FRESH_MS;
     if (known !== undefined && known.source.id === source.id && known.revision === revision) {
-      this.#known.set(idOrUid, { ...known, lookAgainAt });
+      if (isCurrent()) this.#known.set(idOrUid, { ...known, lookAgainAt });
       return known;
     }
     const provider = findProvider(source.provider);
@@ -68,6 +87,7 @@ export class OpenSources {
       revision,
       lookAgainAt,
     };
+    if (!isCurrent()) return opened;
     if (this.#known.size >= MOST_KEPT) this.#known.clear();
     this.#known.set(idOrUid, opened);
     return opened;
@@ -75,6 +95,7 @@ export class OpenSources {
 
   /** Forgets one, or all. */
   changed(sourceId?: string): void {
+    this.#lookups.clear();
     if (sourceId === undefined) this.#known.clear();
     for (const [key, { source }] of this.#known) if (source.id === sourceId) this.#known.delete(key);
   }

@@ -4,7 +4,10 @@ import type { Attempt, Delivery, Message } from '../model/index.ts';
 export const MESSAGE_COLUMNS =
   'id, application_id, event_id, event_type, channels, tags, payload, created_at, headers, content_type, conflicts';
 
-export function messageValues(message: Message) {
+/** A message whose headers may be JSON text already, as they are stored. */
+export type MessageToWrite = Omit<Message, 'headers'> & { readonly headers?: Message['headers'] | string };
+
+export function messageValues(message: MessageToWrite) {
   return [
     message.id,
     message.applicationId,
@@ -14,7 +17,7 @@ export function messageValues(message: Message) {
     message.tags ? JSON.stringify(message.tags) : null,
     message.payload,
     message.createdAt,
-    message.headers ? JSON.stringify(message.headers) : null,
+    typeof message.headers === 'object' ? JSON.stringify(message.headers) : (message.headers ?? null),
     message.contentType ?? null,
     message.conflicts ?? null,
   ];

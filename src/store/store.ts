@@ -43,6 +43,11 @@ export type * from './selecting.ts';
 export interface Store {
   /** Whether no other process can write to it: then what was read once stays true until this one changes it. */
   readonly soleProcess: boolean;
+  /**
+   * How many batches of a kind it wants at the same time: more than one where it gathers by itself what waits for a commit,
+   * and need not wait for us in between; one where each would be a commit of its own.
+   */
+  readonly batchesAtOnce: number;
 
   /** Joins as a node: the epoch that comes back is the token under which deliveries are leased to it. */
   join(input: JoinInput): Promise<Joined>;

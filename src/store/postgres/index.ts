@@ -98,6 +98,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   return {
     ...Object.fromEntries(methods),
     soleProcess: false,
+    batchesAtOnce: 1,
     async transact(input, work) {
       refuseClosed();
       return track(turns.take(() => transact(inbox, input, work)));

@@ -20,7 +20,7 @@ import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
 import { takeOver } from './take-over.ts';
 
-export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'soleProcess' | 'transact'>;
+export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'soleProcess' | 'batchesAtOnce' | 'transact'>;
 
 type Operation<N extends OperationName> = (db: Db, input: Parameters<Store[N]>[0]) => ReturnType<Store[N]>;
 

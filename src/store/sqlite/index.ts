@@ -17,6 +17,9 @@ export interface SqliteOptions {
   readonly thread?: boolean;
 }
 
+/** The executor takes all that has come into one transaction. */
+const BATCHES_AT_ONCE = 4;
+
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const runner = await openHere(options.path, (options.thread ?? true) ? runInThread : runInLine);
   const names = Object.keys(operations) as OperationName[];
@@ -24,5 +27,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   // One process: there is nobody to hear from, and no transaction of somebody else's to publish in.
   const watch = () => () => {};
   const relay = async () => ({ fenced: false, results: [] });
-  return { ...Object.fromEntries(methods), soleProcess: true, watch, relay, close: () => runner.close() } as Store;
+  const close = () => runner.close();
+  const facts = { soleProcess: true, batchesAtOnce: BATCHES_AT_ONCE };
+  return { ...Object.fromEntries(methods), ...facts, watch, relay, close } as Store;
 }

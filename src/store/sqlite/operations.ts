@@ -20,7 +20,10 @@ import { setStatus } from './set-status.ts';
 import { sweep } from './sweep.ts';
 import { takeOver } from './take-over.ts';
 
-export type OperationName = Exclude<keyof Store, 'close' | 'watch' | 'relay' | 'soleProcess' | 'transact'>;
+export type OperationName = Exclude<
+  keyof Store,
+  'close' | 'watch' | 'relay' | 'soleProcess' | 'batchesAtOnce' | 'transact'
+>;
 
 type Operations = {
   readonly [N in OperationName]: (db: Db, input: Parameters<Store[N]>[0]) => Awaited<ReturnType<Store[N]>>;

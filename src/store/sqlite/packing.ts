@@ -65,7 +65,8 @@ export function packAccept({ epoch, now, items }: AcceptInput): PackedAccept {
       message.tags,
       message.payload.byteLength,
       message.createdAt,
-      message.headers,
+      // As text, which is what becomes of them: a clone writes and reads each of them by itself.
+      message.headers && JSON.stringify(message.headers),
       message.contentType,
       fanoutRevision,
       remember,
