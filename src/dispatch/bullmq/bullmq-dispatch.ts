@@ -7,6 +7,7 @@ import { connect, type RedisClient } from './connect.ts';
 import { type DeliveryJob, type JobData, type JobResult, QUEUE_NAME, toJob } from './job.ts';
 import { createJobRunner } from './job-runner.ts';
 import { Offers } from './offers.ts';
+import { Turns } from './turns.ts';
 
 export interface BullmqOptions {
   readonly location: RedisLocation;
@@ -47,12 +48,13 @@ export function createBullmqDispatch(options: BullmqOptions): Dispatch {
   let worker: Worker<JobData, JobResult> | undefined;
   let hands: Hands | undefined;
   let lastError = 'the connection was closed';
+  const turns = new Turns();
   const offers = new Offers({ clock, add, onUp, onAway });
 
   async function add(work: readonly Work[]): Promise<void> {
     const ready = await readyQueue();
     const now = clock.now();
-    if (work.length > 0) await ready.addBulk(work.map((each) => toJob(each, now)));
+    if (work.length > 0) await ready.addBulk(work.map((each) => toJob(each, now, turns.next(each.destinationId, now))));
   }
 
   /** BullMQ gives a queue one chance to become ready: one whose connection broke meanwhile is made anew. */

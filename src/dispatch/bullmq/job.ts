@@ -33,11 +33,11 @@ const OPTIONS: JobsOptions = {
 };
 
 /** The same work has the same job id, and BullMQ takes a job id once: offering twice is harmless. */
-export function toJob(work: Work, now: number): { name: string; data: JobData; opts: JobsOptions } {
+export function toJob(work: Work, now: number, priority: number): { name: string; data: JobData; opts: JobsOptions } {
   const { deliveryId, destinationId, attempts, dueAt } = work;
   return {
     name: JOB_NAME,
     data: { deliveryId, destinationId },
-    opts: { ...OPTIONS, jobId: `${deliveryId}-${attempts}`, delay: Math.max(0, dueAt - now) },
+    opts: { ...OPTIONS, jobId: `${deliveryId}-${attempts}`, delay: Math.max(0, dueAt - now), priority },
   };
 }
