@@ -13,7 +13,8 @@ const DELIVERIES_PER_SECOND_PER_LANE = 0.02;
 const FLOODERS = 5;
 const FLOOD_EACH = 20_000;
 const OVERLOAD_FLOODERS = 100;
-const OVERLOAD_FLOODS = [100, 1000];
+/** Each lasts longer than the others wait: a flooder that was done meanwhile would leave its places to them. */
+const OVERLOAD_FLOODS = [500, 2000];
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
