@@ -37,6 +37,7 @@ beforeEach(async () => {
     maxInFlight: 100,
     laneCeiling: 10,
     aheadMs: () => 0,
+    mostPerClaim: 100,
     start: (job) => void started.push(job),
     onHungry() {},
   });

@@ -17,6 +17,8 @@ export interface LanesOptions {
   readonly laneCeiling: number;
   /** How far ahead of its pace a lane may lease. */
   readonly aheadMs: () => number;
+  /** Deliveries that one claim may take for lanes that are known; a lane that wants more claims again. */
+  readonly mostPerClaim: number;
   /** Makes the attempt; `finish` says when its slot may go to the next. */
   readonly start: (job: Job) => void;
   /** A lane has more in the store and room for it. */
@@ -30,8 +32,6 @@ const MAX_LANES = 50_000;
 const FORGET_LOOKS = 4;
 /** What an unknown lane gets to begin with; from then on its own limit says. */
 const FIRST_ROOM = 8;
-/** More at once keeps what is being accepted waiting for the claim's commit; a lane that wants more claims again. */
-const MOST_PER_CLAIM = 256;
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /** Beyond this much no lane leases ahead: one that was fast and fell silent must leave memory to the others. */
 const MAX_AHEAD_BYTES = MAX_HELD_BYTES / 4;
@@ -177,7 +177,10 @@ export class Lanes {
   wants(maxLanes: number): { destinationId: string; room: number }[] {
     const hungry: Lane[] = [];
     const full: Lane[] = [];
-    const nodeRoom = Math.min(MOST_PER_CLAIM, this.hasUnopened ? Math.floor(this.#leasable / 2) : this.#leasable);
+    const nodeRoom = Math.min(
+      this.#options.mostPerClaim,
+      this.hasUnopened ? Math.floor(this.#leasable / 2) : this.#leasable,
+    );
     for (const lane of this.#active) {
       if (hungry.length === maxLanes) break;
       if (lane.isHungry && hungry.length < nodeRoom) hungry.push(lane);
