@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Batcher } from './batcher.ts';
+import { Batcher, MANY } from './batcher.ts';
 
 const sizes = (limits: { maxItems: number; maxBytes?: number }) => {
   const batches: number[][] = [];
@@ -51,4 +51,24 @@ it('has no more runs under way than it may, and gathers what comes meanwhile', a
   expect(isIdle).toBe(false);
   begun[1]?.end();
   await idle;
+});
+
+it('lets turns of the event loop pass after a run of many, if it is told to, and none after a run of few', async () => {
+  const runs: number[] = [];
+  const batcher = new Batcher<number, number>({ maxItems: 100, restTurns: 3 }, async (items) => {
+    runs.push(items.length);
+    return items;
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  await Promise.all(Array.from({ length: MANY }, (_, n) => batcher.add(n)));
+  for (let n = 0; n < 3; n++) {
+    void batcher.add(n);
+    expect(runs).toEqual([MANY]);
+    await turn();
+  }
+  await batcher.idle();
+  expect(runs).toEqual([MANY, 3]);
+  await batcher.add(1);
+  await batcher.add(2);
+  expect(runs).toEqual([MANY, 3, 1, 1]);
 });

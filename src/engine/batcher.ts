@@ -5,7 +5,15 @@ export interface BatchLimits<Item> {
   readonly bytesOf?: (item: Item) => number;
   /** Runs that may be under way; one without it. */
   readonly atOnce?: number;
+  /**
+   * Turns of the event loop that pass after a run of many before the next begins: for results that nobody waits for, fewer and
+   * larger runs. Turns are long when there is much to do and over at once when there is not.
+   */
+  readonly restTurns?: number;
 }
+
+/** A run of so many is one of many. */
+export const MANY = 16;
 
 /**
  * Group commit: what arrives while as many runs are under way as may be forms the next, up to a number of items and of
@@ -43,12 +51,12 @@ export class Batcher<Item, Result> {
     return this.#running > 0 ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
-  /** Begins the next run, if anything waits; answers how to tell those in it. */
-  #next(): Promise<() => void> | undefined {
+  /** Begins the next run, if anything waits; answers how many are in it, and how to tell them. */
+  #next(): { size: number; ended: Promise<() => void> } | undefined {
     if (this.#waiting.length === 0) return undefined;
     const batch = this.#waiting.splice(0, this.#batchSize());
     const run = async () => this.#run(batch.map(({ item }) => item));
-    return run().then(
+    const ended = run().then(
       (results) => () => {
         for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
       },
@@ -56,6 +64,7 @@ export class Batcher<Item, Result> {
         for (const entry of batch) entry.reject(error);
       },
     );
+    return { size: batch.length, ended };
   }
 
   #batchSize(): number {
@@ -70,12 +79,20 @@ export class Batcher<Item, Result> {
   }
 
   async #drain(): Promise<void> {
-    let batch = this.#next();
-    while (batch !== undefined) {
-      const settle = await batch;
-      // First the next, then those who waited for this one: the store works while they go on.
-      batch = this.#next();
-      settle();
+    const { restTurns = 0 } = this.#limits;
+    let run = this.#next();
+    while (run !== undefined) {
+      const { size, ended } = run;
+      const settle = await ended;
+      if (restTurns > 0 && size >= MANY) {
+        settle();
+        for (let turn = 0; turn < restTurns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        run = this.#next();
+      } else {
+        // First the next, then those who waited for this one: the store works while they go on.
+        run = this.#next();
+        settle();
+      }
     }
     this.#running -= 1;
     if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
