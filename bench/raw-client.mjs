@@ -37,6 +37,7 @@ export async function openConnection(url) {
     /** Resolves with the whole answer: its status and what follows it. */
     post(bytes) {
       return new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error('the server closed a connection'));
         waiting = { resolve, reject };
         socket.write(bytes);
       });

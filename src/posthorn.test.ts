@@ -174,6 +174,19 @@ it('ALL-06 refuses a misspelt name in whatever it is given, says which was meant
         'filterType: is not a field of an endpoint; did you mean filterTypes?',
         () => endpoints.patch('one', endpoint.id, odd({}, 'filterType')),
       ],
+      ['kye: is not an option; did you mean key?', () => endpoints.rotate('one', endpoint.id, odd({}, 'kye'))],
+      [
+        'aplicationId: is not a field of a token; did you mean applicationId?',
+        () => posthorn.tokens.create(odd({ name: 'reader', scope: 'read-only' }, 'aplicationId')),
+      ],
+      [
+        'sorce: is not a field to select by; did you mean source?',
+        () => posthorn.deadLetters.discardAll(odd({}, 'sorce'), 'why'),
+      ],
+      [
+        'endpont: is not a field to select by; did you mean endpoint?',
+        () => posthorn.deadLetters.retryAll(odd({ application: 'one' }, 'endpont')),
+      ],
       ['dropold: is not an option; did you mean dropOld?', () => sources.rotateUrlToken(hooks, odd({}, 'dropold'))],
       [
         'secrt: is not an option of the source "stripe"; did you mean secret?',

@@ -112,6 +112,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   if (typeof options !== 'object' || options === null) throw notSettings(options);
   const { logger: given, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
   const { onDeadLetter: tellDeadLetter, onReceived, certificates, worker = true, ...overrides } = rest;
+  if (typeof worker !== 'boolean') throw new PosthornError('config_invalid', 'worker must be true or false');
   const config = loadConfig({ overrides });
   const logger = loggerOf(given, overrides.logLevel === undefined ? 'warn' : config.logLevel);
   const secretBox = createSecretBox(config.secretKey);

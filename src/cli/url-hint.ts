@@ -4,5 +4,5 @@ import { DEFAULT_URL } from './api-client.ts';
 export function urlHint(url: string): string {
   return url === DEFAULT_URL
     ? ''
-    : `In another terminal, before other commands of posthorn:\n  export POSTHORN_URL=${url}\n`;
+    : `In another terminal, before other commands of posthorn:\n  export POSTHORN_URL=${url}\nand POSTHORN_ADMIN_TOKEN, the token of the server.\n`;
 }

@@ -6,14 +6,16 @@ export interface BatchLimits<Item> {
   /** Runs that may be under way; one without it. */
   readonly atOnce?: number;
   /**
-   * Turns of the event loop that pass after a run of many before the next begins: for results that nobody waits for, fewer and
-   * larger runs. Turns are long when there is much to do and over at once when there is not.
+   * Turns of the event loop that pass after a run of many before the next begins, unless enough wait: fewer and larger runs,
+   * where a result may come some milliseconds later. Turns are long when there is much to do, and over at once when not.
    */
   readonly restTurns?: number;
 }
 
 /** A run of so many is one of many. */
 export const MANY = 16;
+/** Larger runs save little more. */
+const ENOUGH = 250;
 
 /**
  * Group commit: what arrives while as many runs are under way as may be forms the next, up to a number of items and of
@@ -86,7 +88,7 @@ export class Batcher<Item, Result> {
       const settle = await ended;
       if (restTurns > 0 && size >= MANY) {
         settle();
-        for (let turn = 0; turn < restTurns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        for (let turn = 0; turn < restTurns && this.#waiting.length < ENOUGH; turn++) await turnOfTheLoop();
         run = this.#next();
       } else {
         // First the next, then those who waited for this one: the store works while they go on.
@@ -97,4 +99,8 @@ export class Batcher<Item, Result> {
     this.#running -= 1;
     if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

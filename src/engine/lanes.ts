@@ -17,7 +17,7 @@ export interface LanesOptions {
   readonly laneCeiling: number;
   /** How far ahead of its pace a lane may lease. */
   readonly aheadMs: () => number;
-  /** Deliveries that one claim may take for lanes that are known; a lane that wants more claims again. */
+  /** Deliveries that one claim may take; a lane that wants more claims again. */
   readonly mostPerClaim: number;
   /** Makes the attempt; `finish` says when its slot may go to the next. */
   readonly start: (job: Job) => void;
@@ -195,7 +195,8 @@ export class Lanes {
 
   /** How many unknown lanes to open beside those that are asked for by name, and how much to take from each. */
   opens(maxLanes: number, named: readonly { room: number }[]): { lanes: number; room: number } {
-    const left = named.reduce((room, lane) => room - lane.room, this.#leasable);
+    const most = Math.min(this.#leasable, this.#options.mostPerClaim);
+    const left = named.reduce((room, lane) => room - lane.room, most);
     if (left <= 0) return { lanes: 0, room: 0 };
     // When not all can be opened, one from each goes further than many from a few.
     const count = Math.min(maxLanes, this.hasUnopened ? left : Math.ceil(left / FIRST_ROOM));

@@ -36,7 +36,10 @@ export async function reapOnce({
 }: Omit<ReaperOptions, 'onTrouble'>): Promise<number> {
   const epoch = options.epoch();
   const taken = await store.takeOver({ epoch, now: clock.now(), limit: MAX_TAKEN_AT_ONCE });
-  await Promise.all(taken.map((delivery) => worker.interrupt({ delivery, epoch, takenOver: true }, MESSAGE)));
-  if (taken.length > 0) options.onTakenOver(taken);
+  const ends = await Promise.all(
+    taken.map((delivery) => worker.interrupt({ delivery, epoch, takenOver: true }, MESSAGE)),
+  );
+  const recorded = taken.filter((_, index) => ends[index]?.kind === 'recorded');
+  if (recorded.length > 0) options.onTakenOver(recorded);
   return taken.length;
 }

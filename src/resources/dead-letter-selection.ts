@@ -2,7 +2,7 @@
 import { invalid, PosthornError } from '../errors.ts';
 import type { Delivery } from '../model/index.ts';
 import type { DeliveryFilter, Store } from '../store/index.ts';
-import { objectArgument } from './argument.ts';
+import { type KnownKeys, objectArgument, refuseUnknownKeys } from './argument.ts';
 import { parseGroupId } from './dead-letter-group.ts';
 import { type DeliverySelection, ownerId, readDeliveryQuery } from './delivery-query.ts';
 
@@ -16,9 +16,30 @@ export interface DeadLetterSelection extends DeliverySelection {
   readonly all?: boolean;
 }
 
+const SELECTS_BY: Readonly<Record<keyof DeadLetterSelection, true>> = {
+  application: true,
+  source: true,
+  endpoint: true,
+  message: true,
+  eventTypes: true,
+  before: true,
+  after: true,
+  cause: true,
+  fingerprint: true,
+  error: true,
+  diedBefore: true,
+  diedAfter: true,
+  group: true,
+  ids: true,
+  all: true,
+};
+/** A field that nobody knows selects nothing by itself: all would be taken. */
+const FIELDS: KnownKeys = { noun: 'a field to select by', known: Object.keys(SELECTS_BY) };
+
 /** Everything is only meant when it is said: what changes dead letters takes no selection that names nothing. */
 export function checkMeant(selection: DeadLetterSelection, loc: readonly string[]): void {
   const { all, ...fields } = objectArgument(selection, 'selection');
+  refuseUnknownKeys(selection, FIELDS);
   const named = Object.entries(fields).find(([, value]) => value !== undefined)?.[0];
   if (all && named !== undefined) throw invalid([...loc, named], 'cannot be given with all: name some, or all');
   if (all || named !== undefined) return;
@@ -53,7 +74,9 @@ export async function walk(store: Store, selection: DeadLetterSelection, part: P
   if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PART) {
     throw invalid(['body', 'limit'], `must be from 1 to ${LARGEST_PART}`);
   }
-  if (objectArgument(selection, 'selection').ids !== undefined) return chosen(store, selection);
+  const { ids } = objectArgument(selection, 'selection');
+  refuseUnknownKeys(selection, FIELDS);
+  if (ids !== undefined) return chosen(store, selection);
   const filter = await readSelection(store, selection);
   const page = await store.listDeliveries({
     ...filter,

@@ -76,7 +76,10 @@ export function withNewSecret(name: string, settings: ProviderSettings, secret: 
   const key = secretSetting(provider);
   const spec = key === undefined ? undefined : provider.settings[key];
   if (key === undefined || spec === undefined) {
-    throw invalid(['body', 'secret'], `${provider.title} has no secret to change; update the source's config instead`);
+    throw invalid(
+      ['body', 'secret'],
+      `${provider.title} has no secret to change by that name: send the whole source with its new config, uid included (PUT /ingest/api/v1/source/{source})`,
+    );
   }
   const [current] = [settings[key] ?? []].flat();
   const keeps = !dropOld && spec.list && current !== undefined && current !== secret;

@@ -5,11 +5,13 @@
 import type { ApplicationInput } from './applications.ts';
 import { type KnownKeys, refuseUnknownKeys } from './argument.ts';
 import type { EndpointInput } from './endpoint-fields.ts';
+import type { RotateInput } from './endpoint-secrets.ts';
 import type { EndpointView } from './endpoints.ts';
 import type { PublishInput, PublishOptions } from './messages.ts';
 import type { Resources } from './resources.ts';
 import type { RotateUrlOptions } from './source-url-tokens.ts';
 import type { NewSecretInput } from './sources.ts';
+import type { TokenInput } from './tokens.ts';
 
 /** The keys of an argument, by its place. */
 interface Argument extends KnownKeys {
@@ -36,6 +38,10 @@ const MESSAGE = {
     idempotencyKey: true,
   }),
 };
+const TOKEN = {
+  noun: 'a field of a token',
+  known: keysOf<TokenInput>({ name: true, scope: true, applicationId: true, expiresAt: true }),
+};
 /** Who reads one, changes a field and gives the whole back means no harm by these. */
 const STAMPS = ['id', 'createdAt', 'updatedAt'];
 const SHOWN: readonly (keyof EndpointView)[] = ['applicationId', 'health', 'effectivePolicy'];
@@ -43,7 +49,7 @@ const SHOWN: readonly (keyof EndpointView)[] = ['applicationId', 'health', 'effe
 const options = (at: number, known: readonly string[]) => ({ at, noun: 'an option', known, shown: ['remember'] });
 
 export function strictResources(resources: Resources): Resources {
-  const { applications, endpoints, messages, sources } = resources;
+  const { applications, endpoints, messages, sources, tokens } = resources;
   const application = { ...APPLICATION, at: 1, shown: STAMPS };
   const endpoint = { ...ENDPOINT, at: 2, shown: [...STAMPS, ...SHOWN] };
   return {
@@ -60,7 +66,9 @@ export function strictResources(resources: Resources): Resources {
       create: [{ ...ENDPOINT, at: 1 }, options(2, [])],
       update: [endpoint],
       patch: [endpoint],
+      rotate: [options(2, keysOf<RotateInput>({ key: true, gracePeriodSeconds: true }))],
     }),
+    tokens: strict(tokens, { create: [{ ...TOKEN, at: 0 }] }),
     sources: strict(sources, {
       rotateSecret: [options(1, keysOf<NewSecretInput>({ secret: true, dropOld: true }))],
       rotateUrlToken: [options(1, keysOf<RotateUrlOptions>({ dropOld: true }))],

@@ -31,6 +31,15 @@ describe('turns in the queue', () => {
     expect(turns.next('a', 20_000)).toBe(0);
   });
 
+  it('a lane that got many for an hour is soon where a fresh burst of another one is', () => {
+    const turns = new Turns();
+    const steady = times(10 * 5 * JOBS_PER_TURN, (n) => turns.next('a', (n * 1000) / (5 * JOBS_PER_TURN))).at(-1);
+    const burst = times(50 * JOBS_PER_TURN, () => turns.next('b', 10_000));
+    expect(steady).toBeGreaterThanOrEqual(19);
+    expect(burst.at(-1)).toBe(20);
+    expect(turns.next('a', 31_000)).toBe(0);
+  });
+
   it('keeps no more lanes than it has room for, and those that are ahead before others', () => {
     const turns = new Turns();
     times(500, () => turns.next('ahead', 0));

@@ -1,11 +1,14 @@
 /**
  * Whose turn it is in a queue that knows no endpoints. A lane's jobs go in as they come up to so many a second; those of a
- * burst beyond it get BullMQ priorities, one more for each such second that the burst is ahead. BullMQ takes jobs
- * without a priority first, so what is for other endpoints overtakes the burst, whatever its length, and two bursts go by
- * turns. A queue that is not behind takes all of them at once, and none waits for the others.
+ * burst beyond it get BullMQ priorities, one more for each such second that the burst is ahead, up to twenty. BullMQ takes
+ * jobs without a priority first, so what is for other endpoints overtakes the burst, whatever its length. A queue that is not behind takes all of them at once, and none waits for the others.
  */
 export const JOBS_PER_TURN = 100;
-const LAST_TURN = 2_097_151;
+/**
+ * A lane is never further behind than this. Nobody here knows what workers have taken meanwhile: an endpoint that gets many for
+ * hours must not pay for it behind the whole of somebody's fresh burst.
+ */
+const MOST_AHEAD = 20 * JOBS_PER_TURN;
 const MOST_LANES = 10_000;
 
 interface Ahead {
@@ -28,8 +31,8 @@ export class Turns {
     ahead.jobs = left(ahead, now);
     ahead.at = now;
     const turn = Math.floor(ahead.jobs / JOBS_PER_TURN);
-    ahead.jobs += 1;
-    return Math.min(turn, LAST_TURN);
+    ahead.jobs = Math.min(ahead.jobs + 1, MOST_AHEAD);
+    return turn;
   }
 
   /** Those that are no longer ahead; if all are, all: they begin anew. */

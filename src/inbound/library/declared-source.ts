@@ -109,6 +109,7 @@ export function declareSource<Events extends object>(
     on(eventTypes: string | readonly string[], handler: Handler<never>, handlerOptions: HandlerOptions = {}) {
       if (isClosed()) throw closed();
       refuseUnknownKeys(handlerOptions, { noun: 'an option of a handler', known: HANDLER_OPTIONS });
+      checkHandler(eventTypes, handler);
       // As events are stored: Shopify's orders/create is the type orders.create.
       const types = eventTypes === '*' ? undefined : [eventTypes].flat().map(eventTypeName);
       const { policy, transaction = false, name: given } = handlerOptions;
@@ -196,4 +197,17 @@ function noTransactions(handler: string): PosthornError {
     'config_invalid',
     `The handler "${handler}" asks for { transaction: true }, which needs a store on PostgreSQL. On SQLite, leave it out and write under context.eventId, so that a second run changes nothing.`,
   );
+}
+
+/** What could never be called must not look as if it were in place. */
+function checkHandler(eventTypes: unknown, handler: unknown): void {
+  const types: readonly unknown[] = [eventTypes].flat();
+  if (types.length === 0) throw invalid(['eventTypes'], 'names no event type: give some, or "*" for all');
+  for (const type of types) {
+    if (typeof type !== 'string' || type === '') throw invalid(['eventTypes'], 'must be event types, or "*" for all');
+    if (type.includes('*') && eventTypes !== '*') {
+      throw invalid(['eventTypes'], `has ${JSON.stringify(type)}: only "*" alone stands for others, name each type`);
+    }
+  }
+  if (typeof handler !== 'function') throw invalid(['handler'], `must be a function, not ${kindOf(handler)}`);
 }

@@ -176,6 +176,22 @@ describe('a source declared in code', () => {
     await expect(misspelt.ready()).rejects.toThrow(/^settings\.secert: .*did you mean secret\?$/);
   });
 
+  it.each<[unknown, unknown, string]>([
+    ['invoice.paid', undefined, 'handler: must be a function, not undefined'],
+    ['invoice.*', () => {}, 'eventTypes: has "invoice.*": only "*" alone stands for others, name each type'],
+    [['*', 'invoice.paid'], () => {}, 'eventTypes: has "*": only "*" alone stands for others, name each type'],
+    ['', () => {}, 'eventTypes: must be event types, or "*" for all'],
+    [[], () => {}, 'eventTypes: names no event type: give some, or "*" for all'],
+  ])('ALL-06 a handler that could never be called is refused: on(%j, …)', (eventTypes, handler, message) => {
+    const source = rig.source('stripe', { secret: SECRET });
+    expect(() => source.on(eventTypes as string, handler as () => void)).toThrow(message);
+  });
+
+  it('ALL-06 where secret stands for none, those that there are are named', async () => {
+    const gitlab = rig.source('gitlab', { secret: 'abc' } as never);
+    await expect(gitlab.ready()).rejects.toThrow('did you mean signingToken or secretToken?');
+  });
+
   it('ALL-06 a secret in the place of the options is answered with the right call, and is not repeated', () => {
     const declare = rig.source as (...given: unknown[]) => unknown;
     expect(() => declare('stripe', SECRET)).toThrow(

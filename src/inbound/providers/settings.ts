@@ -13,8 +13,9 @@ const MOST_VALUES = 10;
 export function parseSettings(specs: SettingSpecs, given: ProviderSettings): SettingValues {
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(specs, name)) continue;
-    const alias = Object.values(specs).some(({ secret }) => secret) ? ['secret'] : [];
-    const near = closest(name, [...Object.keys(specs), ...alias]);
+    const secrets = Object.keys(specs).filter((key) => specs[key]?.secret);
+    // Who said `secret` where it stands for none is told which there are.
+    const near = name === 'secret' ? secrets.join(' or ') : closest(name, [...Object.keys(specs), 'secret']);
     const known = Object.keys(specs).join(', ') || 'none';
     throw invalid(
       ['settings', name],

@@ -25,6 +25,20 @@ export function exerciseAccept(use: Use, capabilities: StoreCapabilities): void 
       expect(deliveries[0]).toMatchObject({ state: 'pending', trigger: 'scheduled', attempts: 0, dueAt: T0 });
     });
 
+    it('gives every message of a batch its own deliveries, however many each has', async () => {
+      const scene = use();
+      const all = await scene.endpoints(4);
+      const items = await Promise.all([0, 1, 3, 0, 2, 4, 1].map((count) => scene.item({ to: all.slice(0, count) })));
+      const { results } = await scene.store.accept({ epoch: scene.epoch, now: T0, items });
+      expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+      for (const { message, deliveries } of items) {
+        const stored = await scene.deliveries({ messageId: message.id });
+        expect(sorted(ids(stored))).toEqual(sorted(ids(deliveries)));
+        const destinations = new Map(stored.map(({ id, destinationId }) => [id, destinationId]));
+        for (const { id, destinationId } of deliveries) expect(destinations.get(id)).toBe(destinationId);
+      }
+    });
+
     if (capabilities.durable)
       it('ALL-01 what it accepted is there after the store was closed and opened again', async () => {
         const scene = use();

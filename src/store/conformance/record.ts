@@ -17,6 +17,41 @@ export function exerciseRecord(use: Use): void {
       expect(await scene.store.getAttempt({ messageId, id: item.attempt.id })).toEqual(item.attempt);
     });
 
+    it('ALL-05 gives every success of a batch its own answer, number, times and reason', async () => {
+      const scene = use();
+      const to = await scene.endpoints(3);
+      await Promise.all(to.map((each) => scene.publishMany(3, { to: [each] })));
+      const claimed = (await scene.claim({ now: T0 })).deliveries;
+      const others = claimed.slice(3);
+      const retries = claimed.slice(0, 3).map((delivery) => scene.recordItem(delivery, retryIn(0)));
+      await scene.store.record({ epoch: scene.epoch, now: T0, items: retries });
+      const retried = (await scene.claim({ now: T0 + 1000 })).deliveries;
+      const responses = ['ok', 'é€😀', '', 'ok'];
+      const items = [...retried, ...others].map((delivery, n) => {
+        const decision = { kind: 'delivered', reason: `answered ${n % 2}` } as const;
+        const item = scene.recordItem(delivery, decision, { startedAt: T0 + n, durationMs: n, status: 200 + (n % 3) });
+        const response = responses[n % responses.length] ?? '';
+        const attempt = { ...item.attempt, url: `https://customer.example/${n % 4}`, response };
+        return { ...item, attempt, maxAttempts: 5 + (n % 2), firstAttemptAt: T0 + (n % 3 === 0 ? n : -1) };
+      });
+      expect(new Set(items.map(({ attempt }) => attempt.number))).toEqual(new Set([1, 2]));
+      const { results } = await scene.store.record({ epoch: scene.epoch, now: T0 + 2000, items });
+      expect(new Set(results)).toEqual(new Set(['recorded']));
+      for (const { attempt, firstAttemptAt, maxAttempts, scheduleAttempts } of items) {
+        const { reason } = attempt.decision;
+        const expected = {
+          state: 'delivered',
+          attempts: attempt.number,
+          scheduleAttempts,
+          firstAttemptAt,
+          maxAttempts,
+          reason,
+        };
+        expect(await scene.delivery(attempt.deliveryId)).toMatchObject(expected);
+        expect((await scene.attempts(attempt.deliveryId)).at(-1)).toEqual(attempt);
+      }
+    });
+
     it('delivered: final, and due no more', async () => {
       const scene = use();
       const [id = ''] = await scene.publish({ to: [await scene.endpoint()] });

@@ -30,8 +30,11 @@ export async function openHere(path: string, open: (path: string) => Promise<Run
     return {
       ...runner,
       async close() {
-        await runner.close();
-        openings.delete(entry);
+        try {
+          await runner.close();
+        } finally {
+          openings.delete(entry);
+        }
       },
     };
   } catch (error) {
@@ -43,9 +46,10 @@ export async function openHere(path: string, open: (path: string) => Promise<Run
 
 /** By the file itself, as the lock is. */
 async function isOpenHere(path: string): Promise<boolean> {
-  const file = await realpath(path);
+  const file = await realpath(path).catch(() => undefined);
   for (const each of openings) {
-    if ((await each.opened) && (await realpath(each.path).catch(() => undefined)) === file) return true;
+    if (file !== undefined && (await each.opened) && (await realpath(each.path).catch(() => undefined)) === file)
+      return true;
   }
   return false;
 }
