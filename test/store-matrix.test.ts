@@ -7,7 +7,11 @@ import { ON_BULLMQ, ON_POSTGRES } from './store-matrix.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TEST_STORE = 'src/testing/test-store.ts';
 /** They open the stores that they are about, whatever POSTHORN_TEST_STORE says. */
-const CHOOSE_THEMSELVES = ['src/dispatch/bullmq/', 'src/inbound/handlers/transaction.test.ts'];
+const CHOOSE_THEMSELVES = [
+  'src/dispatch/bullmq/',
+  'src/engine/accept.test.ts',
+  'src/inbound/handlers/transaction.test.ts',
+];
 /** The CLI is a client of the API: it sees no store. */
 const CLIENTS = ['src/cli/'];
 

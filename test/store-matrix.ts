@@ -45,6 +45,7 @@ export const ON_POSTGRES: readonly string[] = [
   'src/engine/work-due.test.ts',
   'src/inbound/handlers/handling.test.ts',
   'src/inbound/mailgun.test.ts',
+  'src/inbound/open-sources.test.ts',
   'src/resources/argument.test.ts',
   'src/resources/dead-letter-cleaner.test.ts',
   'src/resources/dead-letters.test.ts',

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../signing/index.ts';
 import type { Store } from '../store/index.ts';
 import { createManualClock, type ManualClock } from '../testing/manual-clock.ts';
-import { openMemoryStore } from '../testing/test-store.ts';
+import { openTestStore } from '../testing/test-store.ts';
 import { OpenSources } from './open-sources.ts';
 import { createInboundRig, type InboundRig } from './testing/inbound-rig.ts';
 
@@ -15,7 +15,7 @@ describe('sources that are looked up', () => {
   let id: string;
 
   beforeEach(async () => {
-    store = await openMemoryStore();
+    store = await openTestStore();
     rig = await createInboundRig({ clock, store });
     const settings = { signingSecret: ['whsec_a'] };
     id = (await rig.resources.sources.create({ name: 'Stripe', provider: 'stripe', settings })).id;
