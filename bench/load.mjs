@@ -1,48 +1,46 @@
 // The load generator of the HTTP API and of receiving: 128 connections, one message per request, in a process of its own.
+import { Pool } from 'undici';
 import { answer } from './answer.mjs';
 import { EVENT_TYPE, payload } from './event.mjs';
 import { monotonicMs } from './monotonic.mjs';
-import { openConnection, toBytes } from './raw-client.mjs';
 import { stripeRequest } from './stripe-event.mjs';
 
 const CONNECTIONS = 128;
 
-let connections = [];
+let pool;
 let nextRequest;
 let sent = 0;
 
 answer({
-  async open({ apiUrl, application, token, receivesAt }) {
-    const { host } = new URL(apiUrl);
-    connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => openConnection(apiUrl)));
+  open({ apiUrl, application, token, receivesAt }) {
+    pool = new Pool(apiUrl, { connections: CONNECTIONS, pipelining: 1 });
     if (receivesAt !== undefined) {
-      nextRequest = () => toBytes({ host, ...stripeRequest(receivesAt, ++sent) });
+      nextRequest = () => stripeRequest(receivesAt, ++sent);
       return;
     }
-    const request = toBytes({
-      host,
+    const request = {
+      method: 'POST',
       path: `/api/v1/app/${application}/msg`,
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       body: JSON.stringify({ eventType: EVENT_TYPE, payload }),
-    });
+    };
     nextRequest = () => request;
   },
 
   async publish({ events }) {
-    const requests = Array.from({ length: events }, () => nextRequest());
     const startedAt = monotonicMs();
-    let next = 0;
-    const publisher = async (connection) => {
-      while (next < requests.length) {
-        const { status, body } = await connection.post(requests[next++]);
-        if (status !== 202 && status !== 200) throw new Error(`the server answered ${status}: ${body}`);
+    let left = events;
+    const publisher = async () => {
+      while (left-- > 0) {
+        const { statusCode, body } = await pool.request(nextRequest());
+        if (statusCode !== 202 && statusCode !== 200)
+          throw new Error(`the API answered ${statusCode}: ${await body.text()}`);
+        await body.dump();
       }
     };
-    await Promise.all(connections.map(publisher));
+    await Promise.all(Array.from({ length: CONNECTIONS }, publisher));
     return { startedAt, acceptedAt: monotonicMs() };
   },
 
-  close() {
-    for (const connection of connections) connection.close();
-  },
+  close: () => pool.close(),
 });

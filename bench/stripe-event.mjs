@@ -15,7 +15,7 @@ export function stripeRequest(path, number) {
   const timestampS = Math.floor(Date.now() / 1000);
   const signature = hmac(String(timestampS), body).toString('hex');
   const headers = { 'content-type': 'application/json', 'stripe-signature': `t=${timestampS},v1=${signature}` };
-  return { path, headers, body };
+  return { method: 'POST', path, headers, body };
 }
 
 /** What a route that is written by hand does. */
