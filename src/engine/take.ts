@@ -22,7 +22,8 @@ export interface TakerOptions {
 const MAX_LEASES_PER_COMMIT = 1000;
 /**
  * How many may wait in their lanes; beyond it only what can start at once is taken. The rest of a burst is left to its
- * lanes, which claim it by the batch, for half of what a lease by its id costs, and hold no job of the queue meanwhile.
+ * lanes, which claim it in larger batches and hold no job of the queue meanwhile: with 1,024, a delivery of a burst took a
+ * quarter more of this process's CPU (November 2026).
  */
 const MAX_WAITING = 256;
 /** A fenced node joins again within a moment, and a store in trouble is not hammered. */

@@ -1,7 +1,8 @@
 /**
  * Whose turn it is in a queue that knows no endpoints. A lane's jobs go in as they come up to so many a second; those of a
  * burst beyond it get BullMQ priorities, one more for each such second that the burst is ahead, up to twenty. BullMQ takes
- * jobs without a priority first, so what is for other endpoints overtakes the burst, whatever its length. A queue that is not behind takes all of them at once, and none waits for the others.
+ * jobs without a priority first, so what is for other endpoints overtakes the burst, whatever its length. A queue that is not
+ * behind takes all of them at once, and none waits for the others.
  */
 export const JOBS_PER_TURN = 100;
 /**

@@ -190,6 +190,8 @@ describe('a source declared in code', () => {
   it('ALL-06 where secret stands for none, those that there are are named', async () => {
     const gitlab = rig.source('gitlab', { secret: 'abc' } as never);
     await expect(gitlab.ready()).rejects.toThrow('did you mean signingToken or secretToken?');
+    const open = rig.source('open', { provider: 'none', settings: { secert: 'abc' } } as never);
+    await expect(open.ready()).rejects.toThrow(/is not a setting of this provider \([^)]*\)$/);
   });
 
   it('ALL-06 a secret in the place of the options is answered with the right call, and is not repeated', () => {

@@ -15,7 +15,8 @@ export function parseSettings(specs: SettingSpecs, given: ProviderSettings): Set
     if (Object.hasOwn(specs, name)) continue;
     const secrets = Object.keys(specs).filter((key) => specs[key]?.secret);
     // Who said `secret` where it stands for none is told which there are.
-    const near = name === 'secret' ? secrets.join(' or ') : closest(name, [...Object.keys(specs), 'secret']);
+    const alias = secrets.length > 0 ? ['secret'] : [];
+    const near = name === 'secret' ? secrets.join(' or ') : closest(name, [...Object.keys(specs), ...alias]);
     const known = Object.keys(specs).join(', ') || 'none';
     throw invalid(
       ['settings', name],
