@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Batcher, MANY } from './batcher.ts';
+import { Batcher, ENOUGH, MANY, REST_TURNS } from './batcher.ts';
 
 const sizes = (limits: { maxItems: number; maxBytes?: number }) => {
   const batches: number[][] = [];
@@ -53,22 +53,35 @@ it('has no more runs under way than it may, and gathers what comes meanwhile', a
   await idle;
 });
 
-it('lets turns of the event loop pass after a run of many, if it is told to, and none after a run of few', async () => {
+it('lets turns of the event loop pass after a run of many, and none after a run of few', async () => {
   const runs: number[] = [];
-  const batcher = new Batcher<number, number>({ maxItems: 100, restTurns: 3 }, async (items) => {
+  const batcher = new Batcher<number, number>({ maxItems: 100 }, async (items) => {
     runs.push(items.length);
     return items;
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   await Promise.all(Array.from({ length: MANY }, (_, n) => batcher.add(n)));
-  for (let n = 0; n < 3; n++) {
+  for (let n = 0; n < REST_TURNS; n++) {
     void batcher.add(n);
     expect(runs).toEqual([MANY]);
     await turn();
   }
   await batcher.idle();
-  expect(runs).toEqual([MANY, 3]);
+  expect(runs).toEqual([MANY, REST_TURNS]);
   await batcher.add(1);
   await batcher.add(2);
-  expect(runs).toEqual([MANY, 3, 1, 1]);
+  expect(runs).toEqual([MANY, REST_TURNS, 1, 1]);
+});
+
+it('does not let so many wait for that', async () => {
+  const runs: number[] = [];
+  const batcher = new Batcher<number, number>({ maxItems: 1000 }, async (items) => {
+    runs.push(items.length);
+    return items;
+  });
+  await Promise.all(Array.from({ length: MANY }, (_, n) => batcher.add(n)));
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  for (let n = 0; n < ENOUGH; n++) void batcher.add(n);
+  await turn();
+  expect(runs).toEqual([MANY, ENOUGH]);
 });

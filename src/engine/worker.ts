@@ -26,8 +26,6 @@ export interface WorkerOptions extends DeliverOptions {
 
 /** PostgreSQL finds what is different in every answer by its place: with many more it takes longer than it saves. */
 const MAX_RECORDS_PER_COMMIT = 500;
-/** A tenth of all CPU, here and in the database (November 2026), for records that are written some milliseconds later. */
-const REST_TURNS = 12;
 
 export class Worker {
   readonly #options: WorkerOptions;
@@ -41,9 +39,7 @@ export class Worker {
     // Every handler that runs listens: many of them are no leak, and Node would warn of one.
     setMaxListeners(0, this.#cutOff.signal);
     const { batchesAtOnce: atOnce } = options.store;
-    this.#records = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT, atOnce, restTurns: REST_TURNS }, (entries) =>
-      this.#record(entries),
-    );
+    this.#records = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT, atOnce }, (entries) => this.#record(entries));
     this.#releases = new Batcher({ maxItems: MAX_RECORDS_PER_COMMIT }, (jobs) => this.#release(jobs));
   }
 
