@@ -1,6 +1,6 @@
 /** Receive: raw bytes within limits → verify → id and type → one commit → 2xx. Nothing that is refused is stored. */
 import type { Clock } from '../clock.ts';
-import type { Engine, Logger, Published } from '../engine/index.ts';
+import type { Engine, Logger, Publication, Published } from '../engine/index.ts';
 import { describeError, isPosthornError } from '../errors.ts';
 import type { SecretBox } from '../signing/index.ts';
 import type { Remembered, Store } from '../store/index.ts';
@@ -18,7 +18,7 @@ export interface ReceiverOptions {
   readonly secretBox: SecretBox;
   readonly logger: Logger;
   /** What some providers need besides the request: PayPal's certificates, the confirmation of AWS SNS. */
-  readonly ports: Omit<VerifyPorts, 'now'>;
+  readonly ports: VerifyPorts;
   readonly maxBodyBytes: number;
   readonly onReceived?: (notice: ReceivedNotice) => unknown;
 }
@@ -74,7 +74,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
     if (encoding !== '' && encoding !== 'identity') return refuse('unsupported_media_type', title, encoding);
 
-    const asked = open.prepared.verify(request, { ...ports, now: clock.now() });
+    const asked = open.prepared.verify(request, ports);
     const verdict = 'kind' in asked ? asked : await asked;
     if (verdict.kind === 'answer') {
       logger.info({ source: title }, 'answered a challenge of the provider');
@@ -104,16 +104,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const about = { source: title, provider: source.provider, eventId, eventType: event.type };
     logger.info(about, 'webhook received');
     const once = event.onceToken === undefined ? undefined : onceOnly(open, event.onceToken, request.body);
-    const published = await engine.publish({
+    const publication: { -readonly [K in keyof Publication]: Publication[K] } = {
       application: source.id,
       eventType: event.type,
       eventId,
       payload: ownBytes(request.body),
       headers: keptHeaders(request.headers, secrets),
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(source.onUnknownEvent === 'keep' ? {} : { onlyIfWanted: true }),
-      ...(once === undefined ? {} : { remember: () => once }),
-    });
+      onlyIfWanted: source.onUnknownEvent !== 'keep',
+    };
+    if (contentType !== undefined) publication.contentType = contentType;
+    if (once !== undefined) publication.remember = () => once;
+    const published = await engine.publish(publication);
     if (
       published.kind === 'duplicate' &&
       published.by === 'key' &&

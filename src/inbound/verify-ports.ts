@@ -32,7 +32,7 @@ export function createVerifyPorts(
   sender: Pick<Sender, 'send'>,
   clock: Clock,
   { fetch, trustedRoots }: CertificateOptions = {},
-): Omit<VerifyPorts, 'now'> {
+): VerifyPorts {
   const certificates = new Map<string, Kept>();
   const minute = { startedAt: 0, fetches: 0 };
   let underWay = 0;
@@ -80,6 +80,9 @@ export function createVerifyPorts(
   }
 
   return {
+    get now() {
+      return clock.now();
+    },
     fetchCertificate(url) {
       const known = certificates.get(url);
       if (known !== undefined && known.until > clock.now()) return known.text;

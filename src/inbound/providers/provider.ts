@@ -26,6 +26,7 @@ export type Verdict =
   | ({ readonly kind: 'answer' } & Answer);
 
 export interface VerifyPorts {
+  /** By the clock, whenever it is asked for. */
   readonly now: number;
   /** The PEM text at a URL whose host was checked. It guards the address, limits size and time, and caches. */
   fetchCertificate(url: string): Promise<string>;

@@ -79,6 +79,9 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
     secretBox,
     logger,
     ports: {
+      get now() {
+        return clock.now();
+      },
       fetchCertificate: () => Promise.reject(new Error('no network in this test')),
       confirmSubscription: () => Promise.reject(new Error('no network in this test')),
       ...options.ports,
