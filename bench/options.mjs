@@ -11,7 +11,7 @@ const HELP = `npm run bench -- [options]
   --only <parts>     ${PARTS.join(', ')}:
                      one, or several separated by commas (default: all but ${LONG_PARTS.join(' and ')})
   --rounds <n>       rounds of throughput, receive, postgres, scaling, latency and neighbour; medians are shown (default: 3)
-  --events <n>       deliveries per contestant and round (default: 20000)
+  --events <n>       deliveries per contestant and turn, at most what it does in 3 seconds (default: 20000)
   --seconds <n>      length of one latency or neighbour measurement (default: 10)
   --pending <n>      pending deliveries of backlog (default: 1000000) and pg-backlog (default: 5000000)
   --dist <folder>    the build of Posthorn to measure (default: dist)

@@ -7,8 +7,10 @@ import { startPostgres, startRedis } from './servers.mjs';
  * Everybody runs for as long before it is measured: what is asked is how many a second for days, and the first seconds of a
  * process are the compiler's. Every event is checked by the sink.
  */
-const WARM_UP_MS = 4000;
+const WARM_UP_MS = 8000;
 const WARM_UP_EVENTS = 2000;
+/** It would begin a minute after the start, and be in the way of whoever has its turn then. */
+const FOR_MINUTES = { autovacuum: 'off' };
 const ARRIVAL_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 const PACE_TIMEOUT_MS = 900_000;
@@ -27,21 +29,46 @@ const PACE_TIMEOUT_MS = 900_000;
 
 /** Opens the contestant on an empty store, warms it up, lets `measure` work with it, and takes everything down again. */
 export async function withContestant(bench, contestant, measure) {
-  const folder = bench.processes.newFolder(contestant.name);
+  const { run, close } = await openContestant(bench, contestant);
   try {
-    return await withContestantIn(folder, bench, contestant, measure);
+    return await measure(run);
   } finally {
-    bench.processes.removeFolder(folder);
+    await close();
   }
 }
 
 /** The same on the store that is in `folder` already, or in the database at `given.postgresUrl`. */
-export async function withContestantIn(folder, { processes, sink, options }, contestant, measure, given = {}) {
+export async function withContestantIn(folder, bench, contestant, measure, given = {}) {
+  const { run, close } = await openContestantIn(folder, bench, contestant, given);
+  try {
+    return await measure(run);
+  } finally {
+    await close();
+  }
+}
+
+/** On an empty store and warm, until `close`. */
+export async function openContestant(bench, contestant) {
+  const folder = bench.processes.newFolder(contestant.name);
+  const remove = () => bench.processes.removeFolder(folder);
+  try {
+    const { run, close } = await openContestantIn(folder, bench, contestant);
+    return { run, close: () => close().finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+async function openContestantIn(folder, { processes, sink, options }, contestant, given = {}) {
   const started = [];
+  const close = async () => {
+    for (const stop of started.splice(0).reverse()) await stop();
+  };
   try {
     const redis = contestant.appendfsync && (await startRedis(processes, contestant.appendfsync));
     if (redis) started.push(() => redis.stop());
-    const postgres = contestant.postgres && !given.postgresUrl && (await startPostgres(processes));
+    const postgres = contestant.postgres && !given.postgresUrl && (await startPostgres(processes, FOR_MINUTES));
     if (postgres) started.push(() => postgres.stop());
     const own = processes.fork('./contestant.mjs', contestant.title);
     started.push(own.stop);
@@ -59,9 +86,10 @@ export async function withContestantIn(folder, { processes, sink, options }, con
     const servers = [redis, postgres].filter(Boolean);
     const run = new Run(own, publisher, servers, receives ? undefined : sink);
     await run.warmUp();
-    return await measure(run);
-  } finally {
-    for (const stop of started.reverse()) await stop();
+    return { run, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -78,6 +106,8 @@ class Run {
   #servers;
   #sink;
   #expected = 0;
+  /** In the last part of the warm-up. */
+  #perSecond = 0;
 
   constructor(own, publisher, servers, sink) {
     this.#own = own;
@@ -89,14 +119,16 @@ class Run {
   async warmUp() {
     const endsAt = monotonicMs() + WARM_UP_MS;
     do {
-      await this.#sink?.call('reset', { mode: 'check' });
-      await this.#stream(WARM_UP_EVENTS);
-      await this.#arrived(WARM_UP_EVENTS);
+      const { startedAt, endedAt } = await this.#checkedStream(WARM_UP_EVENTS);
+      this.#perSecond = (WARM_UP_EVENTS * 1000) / (endedAt - startedAt);
     } while (monotonicMs() < endsAt);
   }
 
-  /** As fast as possible: from the first publish to the last result that is stored. */
-  async throughput(events) {
+  /** As fast as possible, for about so long: from the first publish to the last result that is stored. */
+  async throughput(seconds, mostEvents) {
+    const events = Math.min(mostEvents, Math.ceil(seconds * this.#perSecond));
+    // It may have waited a minute for its turn, and whoever wakes up is slow for a moment.
+    await this.#checkedStream(Math.ceil(events / 3));
     await this.#sink?.call('reset', { mode: 'count' });
     const before = await this.usage();
     const { startedAt, acceptedAt, endedAt } = await this.#stream(events);
@@ -139,6 +171,14 @@ class Run {
     const all = await Promise.all(usages);
     const sum = (key) => all.reduce((total, usage) => total + usage[key], 0);
     return { cpuS: sum('cpuS'), peakRssBytes: sum('peakRssBytes') };
+  }
+
+  /** Of each event the sink checks length and signature. */
+  async #checkedStream(events) {
+    await this.#sink?.call('reset', { mode: 'check' });
+    const times = await this.#stream(events);
+    await this.#arrived(events);
+    return times;
   }
 
   async #stream(events) {

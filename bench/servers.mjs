@@ -69,8 +69,8 @@ export async function startRedis(processes, appendfsync) {
   };
 }
 
-export async function startPostgres(processes) {
-  const server = await startOwnPostgres({ settings: POSTGRES_SETTINGS, parent: processes.folder });
+export async function startPostgres(processes, settings = {}) {
+  const server = await startOwnPostgres({ settings: { ...POSTGRES_SETTINGS, ...settings }, parent: processes.folder });
   const forget = processes.adopt(server);
   await settle(server.url);
   return {

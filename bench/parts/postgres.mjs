@@ -4,6 +4,10 @@ import { race } from '../race.mjs';
 const CONTESTANTS = [
   { name: 'limit', title: 'limit: undici, no storage' },
   { name: 'posthorn-postgres', title: 'Posthorn on PostgreSQL', file: 'posthorn-library', postgres: true },
+  { name: 'outbox-undici', title: 'outbox by hand + undici, bulk', postgres: true },
+  { name: 'graphile-worker-undici', title: 'graphile-worker + undici, bulk', postgres: true },
+  { name: 'pg-boss-undici', title: 'pg-boss + undici, bulk', postgres: true },
+  { name: 'bullmq-undici-bulk', title: 'BullMQ + undici, bulk', appendfsync: 'everysec' },
   {
     name: 'posthorn-bullmq',
     title: 'Posthorn, dispatch by BullMQ',
@@ -13,12 +17,8 @@ const CONTESTANTS = [
     appendfsync: 'everysec',
   },
   { name: 'bullmq-axios', title: 'BullMQ + axios', appendfsync: 'everysec' },
-  { name: 'graphile-worker-axios', title: 'graphile-worker + axios', postgres: true },
   { name: 'pg-boss-axios', title: 'pg-boss + axios', postgres: true },
-  { name: 'bullmq-undici-bulk', title: 'BullMQ + undici, bulk', appendfsync: 'everysec' },
-  { name: 'graphile-worker-undici', title: 'graphile-worker + undici, bulk', postgres: true },
-  { name: 'pg-boss-undici', title: 'pg-boss + undici, bulk', postgres: true },
-  { name: 'outbox-undici', title: 'outbox by hand + undici, bulk', postgres: true },
+  { name: 'graphile-worker-axios', title: 'graphile-worker + axios', postgres: true },
 ];
 
 const BEST_FORMS = ['bullmq-undici-bulk', 'graphile-worker-undici', 'pg-boss-undici', 'outbox-undici'];

@@ -46,7 +46,7 @@ const LEASED_PER_SLOT = 8;
 /** Short, because until the first is over what is accepted waits in the store. */
 const PACE_WINDOW_MS = 100;
 /** How long what a lane has shown holds while it has nothing to do. */
-const PACE_HOLDS_MS = 10_000;
+const PACE_HOLDS_MS = 600_000;
 
 export class Lane {
   readonly destinationId: string;
