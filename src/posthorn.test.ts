@@ -188,6 +188,20 @@ it('ALL-06 refuses a misspelt name in whatever it is given, says which was meant
         'endpont: is not a field to select by; did you mean endpoint?',
         () => posthorn.deadLetters.retryAll(odd({ application: 'one' }, 'endpont')),
       ],
+      ['dedup: is not a field of a source; did you mean dedupe?', () => sources.create(odd(source, 'dedup'))],
+      [
+        'onUnknownEvents: is not a field of a source; did you mean onUnknownEvent?',
+        () => sources.update(hooks, odd(source, 'onUnknownEvents')),
+      ],
+      [
+        'deprected: is not a field of an event type; did you mean deprecated?',
+        () => posthorn.eventTypes.create(odd({ name: 'a.b' }, 'deprected')),
+      ],
+      ['expung: is not an option; did you mean expunge?', () => posthorn.eventTypes.delete('a.b', odd({}, 'expung'))],
+      [
+        'polciy: is not a field of a policy; did you mean policy?',
+        () => posthorn.policies.create(odd({ name: 'mine' }, 'polciy')),
+      ],
       ['dropold: is not an option; did you mean dropOld?', () => sources.rotateUrlToken(hooks, odd({}, 'dropold'))],
       [
         'secrt: is not an option of the source "stripe"; did you mean secret?',
@@ -205,6 +219,7 @@ it('ALL-06 refuses a misspelt name in whatever it is given, says which was meant
     expect((await endpoints.update('one', endpoint.id, { ...endpoint, description: 'new' })).record.description).toBe(
       'new',
     );
+    expect((await sources.update(hooks, { ...(await sources.get(hooks)), name: 'new' })).record.name).toBe('new');
     const { applications: tolerant } = posthorn.served.resources;
     expect((await tolerant.create(odd({ name: 'three' }, 'fieldOfTomorrow'))).created).toBe(true);
   } finally {

@@ -7,10 +7,12 @@ import { type KnownKeys, refuseUnknownKeys } from './argument.ts';
 import type { EndpointInput } from './endpoint-fields.ts';
 import type { RotateInput } from './endpoint-secrets.ts';
 import type { EndpointView } from './endpoints.ts';
+import type { EventTypeInput } from './event-types.ts';
 import type { PublishInput, PublishOptions } from './messages.ts';
+import type { PolicyChange, PolicyView } from './policies.ts';
 import type { Resources } from './resources.ts';
 import type { RotateUrlOptions } from './source-url-tokens.ts';
-import type { NewSecretInput } from './sources.ts';
+import type { NewSecretInput, SourceInput, SourceView } from './sources.ts';
 import type { TokenInput } from './tokens.ts';
 
 /** The keys of an argument, by its place. */
@@ -42,16 +44,37 @@ const TOKEN = {
   noun: 'a field of a token',
   known: keysOf<TokenInput>({ name: true, scope: true, applicationId: true, expiresAt: true }),
 };
+const SOURCE = {
+  noun: 'a field of a source',
+  known: keysOf<SourceInput>({
+    ...{ name: true, uid: true, provider: true, settings: true, policy: true, onUnknownEvent: true, dedupe: true },
+    ...{ forwardAs: true, metadata: true },
+  }),
+};
+const EVENT_TYPE = {
+  noun: 'a field of an event type',
+  known: keysOf<EventTypeInput>({
+    ...{ name: true, description: true, archived: true, deprecated: true, groupName: true, featureFlag: true },
+    schemas: true,
+  }),
+};
+const POLICY = {
+  noun: 'a field of a policy',
+  known: keysOf<PolicyChange & { name: string }>({ name: true, description: true, policy: true }),
+};
 /** Who reads one, changes a field and gives the whole back means no harm by these. */
 const STAMPS = ['id', 'createdAt', 'updatedAt'];
-const SHOWN: readonly (keyof EndpointView)[] = ['applicationId', 'health', 'effectivePolicy'];
+const OF_ENDPOINT: readonly (keyof EndpointView)[] = ['applicationId', 'health', 'effectivePolicy'];
+const OF_SOURCE: readonly (keyof SourceView)[] = ['urlToken', 'formerUrls', 'formerSecrets', 'warning'];
+const OF_POLICY: readonly (keyof PolicyView)[] = ['preset'];
 
 const options = (at: number, known: readonly string[]) => ({ at, noun: 'an option', known, shown: ['remember'] });
 
 export function strictResources(resources: Resources): Resources {
-  const { applications, endpoints, messages, sources, tokens } = resources;
+  const { applications, endpoints, eventTypes, messages, policies, sources, tokens } = resources;
   const application = { ...APPLICATION, at: 1, shown: STAMPS };
-  const endpoint = { ...ENDPOINT, at: 2, shown: [...STAMPS, ...SHOWN] };
+  const endpoint = { ...ENDPOINT, at: 2, shown: [...STAMPS, ...OF_ENDPOINT] };
+  const eventType = { ...EVENT_TYPE, at: 1, shown: STAMPS };
   return {
     ...resources,
     messages: strict(messages, {
@@ -69,7 +92,20 @@ export function strictResources(resources: Resources): Resources {
       rotate: [options(2, keysOf<RotateInput>({ key: true, gracePeriodSeconds: true }))],
     }),
     tokens: strict(tokens, { create: [{ ...TOKEN, at: 0 }] }),
+    eventTypes: strict(eventTypes, {
+      create: [{ ...EVENT_TYPE, at: 0 }, options(1, [])],
+      update: [eventType],
+      patch: [eventType],
+      delete: [options(1, ['expunge'])],
+    }),
+    policies: strict(policies, {
+      create: [{ ...POLICY, at: 0 }, options(1, [])],
+      update: [{ ...POLICY, at: 1, shown: [...STAMPS, ...OF_POLICY] }],
+    }),
     sources: strict(sources, {
+      create: [{ ...SOURCE, at: 0 }, options(1, [])],
+      update: [{ ...SOURCE, at: 1, shown: [...STAMPS, ...OF_SOURCE] }],
+      declare: [{ ...SOURCE, at: 0 }],
       rotateSecret: [options(1, keysOf<NewSecretInput>({ secret: true, dropOld: true }))],
       rotateUrlToken: [options(1, keysOf<RotateUrlOptions>({ dropOld: true }))],
     }),
