@@ -8,9 +8,9 @@ const MAX_TAKEN_AT_ONCE = 500;
 const MESSAGE = 'the process that held this delivery died or stalled: it may have been sent, or not';
 
 interface ReaperOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, 'takeOver'>;
   readonly clock: Clock;
-  readonly worker: Worker;
+  readonly worker: Pick<Worker, 'interrupt'>;
   readonly epoch: () => number;
   /** What one pass took over, once it is recorded. */
   readonly onTakenOver: (deliveries: readonly ClaimedDelivery[]) => void;
