@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryRig, openDeliveryRig } from '../../api/testing/delivery-rig.ts';
+import { compilerErrors, programsIn, runProgram } from '../../testing/docs-programs.ts';
 import { runInMemory } from '../testing/run-in-memory.ts';
 
 const docs = readFileSync(fileURLToPath(new URL('../../../docs/dead-letters.md', import.meta.url)), 'utf8');
@@ -166,5 +167,28 @@ describe('docs/dead-letters.md', { timeout: 30_000 }, () => {
       const ran = await run(ready);
       expect([line, ran.exitCode, ran.err.replaceAll(/^\d+( of \d+)?\n/gm, '')]).toEqual([line, 0, '']);
     }
+  });
+
+  it('PAY-09 has a program that compiles, and does what the commands do', async () => {
+    await using own = await openDeliveryRig();
+    await own.endpoint({ uid: 'ep' });
+    for (const [n, said] of ['order 1 is broken', 'order 2 is broken', 'come back later'].entries()) {
+      own.receiver.answer(said.startsWith('order') ? 500 : 503, said);
+      await own.publish({ eventType: 'order.paid', payload: { n } });
+      await own.attempts(2 * (n + 1));
+    }
+    const [program = ''] = programsIn(docs);
+    expect(compilerErrors([program])).toEqual([]);
+    const said: unknown[][] = [];
+    const { deadLetters } = own.resources;
+    await runProgram(program, {
+      createPosthorn: async () => ({ deadLetters }),
+      console: { log: (...words: unknown[]) => said.push(words) },
+    });
+    expect(said.filter(([word]) => word === 'sent again:')).toEqual([
+      ['sent again:', 2],
+      ['sent again:', 1],
+    ]);
+    expect(said.slice(0, -2).map(([, , third]) => String(third))).toContain('come back later');
   });
 });

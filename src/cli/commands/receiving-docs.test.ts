@@ -1,21 +1,20 @@
 /** docs/receiving.md: its commands are run, its program is compiled, its tables are what the code says. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PermanentError, RetryableError } from '../../inbound/handlers/handler-errors.ts';
 import { toOutcome } from '../../inbound/handlers/to-outcome.ts';
-import { PROVIDERS } from '../../inbound/providers/index.ts';
+import { findProvider, PROVIDERS } from '../../inbound/providers/index.ts';
 import { classify } from '../../policy/classify.ts';
 import { presets } from '../../policy/index.ts';
 import { secretSetting } from '../../resources/index.ts';
+import { compilerErrors, programsIn, runProgram } from '../../testing/docs-programs.ts';
 import { type ScriptedReceiver, startReceiver } from '../../testing/scripted-receiver.ts';
 import { openReceivingRig, type ReceivingRig } from '../testing/receiving-rig.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const docs = readFileSync(`${root}docs/receiving.md`, 'utf8');
-const blocks = (language: string) =>
-  [...docs.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text = '']) => text);
+const commands = [...docs.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, text = '']) => text.trim().split('\n'));
 const between = (mark: string) => docs.split(`<!-- ${mark} -->\n`)[1]?.split(`<!-- /${mark} -->`)[0];
 
 let rig: ReceivingRig;
@@ -35,6 +34,15 @@ function providersTable(): string {
     return `| \`${name}\` | ${title} | ${doc.replaceAll('|', '\\|')} | ${all.join(', ')} |\n`;
   });
   return `| provider | | verified by | settings |\n|---|---|---|---|\n${rows.join('')}`;
+}
+
+function genericTable(): string {
+  const { settings } = findProvider('generic-hmac');
+  const rows = Object.entries(settings).map(([key, { doc, oneOf, required }]) => {
+    const values = oneOf === undefined ? '' : ` (${oneOf.join(', ')})`;
+    return `| ${required ? `**${key}**` : key} | ${doc}${values} |\n`;
+  });
+  return `| setting | |\n|---|---|\n${rows.join('')}`;
 }
 
 const coded = (code: string) => Object.assign(new Error(code), { code });
@@ -67,6 +75,10 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
     expect(between('providers')).toBe(providersTable());
   });
 
+  it('says what each setting of generic-hmac is, and is without it', () => {
+    expect(between('generic-hmac')).toBe(genericTable());
+  });
+
   it('says of each provider how it is tested, and names those that only we sign for', () => {
     const text = between('tested') ?? '';
     const named = (part: string) => [...part.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name);
@@ -88,9 +100,8 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
   });
 
   it('has commands that work as they stand, one after the other', async () => {
-    const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
-    expect(lines.length).toBeGreaterThanOrEqual(14);
-    for (const line of lines) {
+    expect(commands.length).toBeGreaterThanOrEqual(14);
+    for (const line of commands) {
       if (line.includes('events list')) {
         const { id } = await rig.json('sources show stripe');
         await rig.inbound.resources.endpoints.create(id, { url: app.url, uid: 'shop' });
@@ -106,16 +117,12 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
   });
 
   it('shows settings that verify what those providers send', async () => {
-    const program = blocks('ts').find((text) => text.includes('settings:')) ?? '';
-    const { outputText } = ts.transpileModule(program.replace(/^import .*$/m, ''), {
-      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
-    });
+    const program = programsIn(docs).find((text) => text.includes('settings:')) ?? '';
     const env = {
       GITLAB_SIGNING_TOKEN: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
       PARTNER_SECRET: 'between us',
     };
-    const run = new Function('createPosthorn', 'process', `return (async () => {${outputText}})()`);
-    await run(async () => rig.inbound, { env });
+    await runProgram(program, { createPosthorn: async () => rig.inbound, process: { env } });
     const gitlab = ['trigger', 'gitlab', 'push', '--setting'];
     const partner = ['trigger', 'generic-hmac', 'order.paid', '--source', 'partner', '--set', 'kind=paid', '--secret'];
     expect((await rig.run([...gitlab, `signingToken=${env.GITLAB_SIGNING_TOKEN}`])).out).toContain('202');
@@ -132,26 +139,8 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
   });
 
   it('has programs that compile', () => {
-    const files = new Map(blocks('ts').map((text, n) => [`${root}src/receiving-docs-${n}.ts`, text]));
-    expect(files.size).toBe(3);
-    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-    const settings = { ...options, noEmit: true, paths: { posthorn: [`${root}src/index.ts`] } };
-    const host = ts.createCompilerHost(settings);
-    const { getSourceFile, fileExists, readFile } = host;
-    host.fileExists = (path) => files.has(path) || fileExists(path);
-    host.readFile = (path) => files.get(path) ?? readFile(path);
-    host.getSourceFile = (path, ...rest) => {
-      const text = files.get(path);
-      return text === undefined
-        ? getSourceFile(path, ...rest)
-        : ts.createSourceFile(path, text, ts.ScriptTarget.ES2023);
-    };
-    const program = ts.createProgram([...files.keys()], settings, host);
-    const found = [...files.keys()].flatMap((path) => {
-      const file = program.getSourceFile(path);
-      return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
-    });
-    expect(found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+    const programs = programsIn(docs);
+    expect(programs).toHaveLength(3);
+    expect(compilerErrors(programs)).toEqual([]);
   });
 });
