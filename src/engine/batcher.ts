@@ -10,9 +10,9 @@ export interface BatchLimits<Item> {
 /** A run of so many is one of many. */
 export const MANY = 16;
 /**
- * Turns of the event loop that pass after a run of many before the next begins, unless enough wait: fewer and larger runs,
- * for results that come some milliseconds later. It saved a tenth of all CPU, here and in the database (November 2026).
- * Turns are long when there is much to do, and over at once when not.
+ * Turns of the event loop that pass after a run of many before the next begins, unless enough wait: fewer and larger runs, for
+ * results that come some milliseconds later. Turns are long when there is much to do, and over at once when not. It saved a
+ * tenth of all CPU, here and in the database, where a program publishes and delivers (November 2026).
  */
 export const REST_TURNS = 12;
 /** Larger runs save little more. */
