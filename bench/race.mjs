@@ -15,8 +15,8 @@ const TURN_S = 3;
 
 /**
  * All contestants are open at once and take short turns, so that a slow moment of the machine hits them alike: a shared
- * machine's speed can double from one minute to the next. Those that are compared stand beside each other. One that waits for
- * its turn does next to nothing.
+ * machine's speed can double from one minute to the next. The closest rivals stand beside each other. One that waits for its
+ * turn does next to nothing.
  *
  * @param bench
  * @param {import('./runs.mjs').Contestant[]} all
@@ -57,6 +57,8 @@ async function runRound(bench, head, contestants, failed, rates) {
       if (bench.stopped) throw error;
       failed.set(name, error.message);
       say(`${head}  ${title} FAILED, left out: ${error.message}`);
+      // What it still had to send would count as the next one's.
+      await opened.find((each) => each.name === name)?.close();
     }
   };
   try {
@@ -81,7 +83,7 @@ async function runRound(bench, head, contestants, failed, rates) {
       turns.push(results);
     }
   } finally {
-    for (const { close } of opened.reverse()) await close();
+    await Promise.allSettled(opened.map(({ close }) => close()));
   }
   return turns;
 }

@@ -72,15 +72,17 @@ export async function startRedis(processes, appendfsync) {
 export async function startPostgres(processes, settings = {}) {
   const server = await startOwnPostgres({ settings: { ...POSTGRES_SETTINGS, ...settings }, parent: processes.folder });
   const forget = processes.adopt(server);
-  await settle(server.url);
-  return {
-    url: server.url,
-    usage: async () => familyUsage(server.pid()),
-    async stop() {
-      await server.stop();
-      forget();
-    },
+  const stop = async () => {
+    await server.stop();
+    forget();
   };
+  try {
+    await settle(server.url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: server.url, usage: async () => familyUsage(server.pid()), stop };
 }
 
 async function settle(connectionString) {

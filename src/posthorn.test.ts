@@ -202,6 +202,10 @@ it('ALL-06 refuses a misspelt name in whatever it is given, says which was meant
         'polciy: is not a field of a policy; did you mean policy?',
         () => posthorn.policies.create(odd({ name: 'mine' }, 'polciy')),
       ],
+      [
+        'failur: is not an option of a simulation; did you mean failure?',
+        () => posthorn.policies.simulate(odd({ policy: 'quick', outageMs: 5000 }, 'failur')),
+      ],
       ['dropold: is not an option; did you mean dropOld?', () => sources.rotateUrlToken(hooks, odd({}, 'dropold'))],
       [
         'secrt: is not an option of the source "stripe"; did you mean secret?',
@@ -219,6 +223,8 @@ it('ALL-06 refuses a misspelt name in whatever it is given, says which was meant
     expect((await endpoints.update('one', endpoint.id, { ...endpoint, description: 'new' })).record.description).toBe(
       'new',
     );
+    const quick = await posthorn.policies.get('quick');
+    expect(await posthorn.policies.create({ ...quick, name: 'mine' })).toMatchObject({ preset: false });
     expect((await sources.update(hooks, { ...(await sources.get(hooks)), name: 'new' })).record.name).toBe('new');
     const { applications: tolerant } = posthorn.served.resources;
     expect((await tolerant.create(odd({ name: 'three' }, 'fieldOfTomorrow'))).created).toBe(true);

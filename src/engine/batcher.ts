@@ -20,7 +20,7 @@ export const ENOUGH = 250;
 
 /**
  * Group commit: what arrives while as many runs are under way as may be forms the next, up to a number of items and of
- * bytes. No timers and no fixed size; alone, an item waits for the end of its turn of the event loop only.
+ * bytes. No timers and no fixed size; alone, an item waits for the end of its turn of the event loop only. Runs of many rest.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;

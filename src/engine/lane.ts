@@ -45,7 +45,7 @@ const FIRST_LIMIT = 4;
 const LEASED_PER_SLOT = 8;
 /** Short, because until the first is over what is accepted waits in the store. */
 const PACE_WINDOW_MS = 100;
-/** How long what a lane has shown holds while it has nothing to do. */
+/** How long what a lane has shown holds while it has nothing to do: the first burst after a pause goes on from memory. */
 const PACE_HOLDS_MS = 600_000;
 
 export class Lane {

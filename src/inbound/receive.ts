@@ -104,6 +104,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const about = { source: title, provider: source.provider, eventId, eventType: event.type };
     logger.info(about, 'webhook received');
     const once = event.onceToken === undefined ? undefined : onceOnly(open, event.onceToken, request.body);
+    // Assigned one by one: V8 writes what follows a spread the slow way, which showed in profiles.
     const publication: { -readonly [K in keyof Publication]: Publication[K] } = {
       application: source.id,
       eventType: event.type,

@@ -9,7 +9,7 @@ import type { RotateInput } from './endpoint-secrets.ts';
 import type { EndpointView } from './endpoints.ts';
 import type { EventTypeInput } from './event-types.ts';
 import type { PublishInput, PublishOptions } from './messages.ts';
-import type { PolicyChange, PolicyView } from './policies.ts';
+import type { PolicyChange, PolicyView, SimulateInput } from './policies.ts';
 import type { Resources } from './resources.ts';
 import type { RotateUrlOptions } from './source-url-tokens.ts';
 import type { NewSecretInput, SourceInput, SourceView } from './sources.ts';
@@ -62,6 +62,14 @@ const POLICY = {
   noun: 'a field of a policy',
   known: keysOf<PolicyChange & { name: string }>({ name: true, description: true, policy: true }),
 };
+const SIMULATION = {
+  at: 0,
+  noun: 'an option of a simulation',
+  known: keysOf<SimulateInput>({
+    ...{ policy: true, failure: true, outageMs: true, attemptDurationMs: true, messageId: true, deliveryId: true },
+    ...{ draws: true, seed: true },
+  }),
+};
 /** Who reads one, changes a field and gives the whole back means no harm by these. */
 const STAMPS = ['id', 'createdAt', 'updatedAt'];
 const OF_ENDPOINT: readonly (keyof EndpointView)[] = ['applicationId', 'health', 'effectivePolicy'];
@@ -99,8 +107,10 @@ export function strictResources(resources: Resources): Resources {
       delete: [options(1, ['expunge'])],
     }),
     policies: strict(policies, {
-      create: [{ ...POLICY, at: 0 }, options(1, [])],
+      // One that was read may be the beginning of another.
+      create: [{ ...POLICY, at: 0, shown: [...STAMPS, ...OF_POLICY] }, options(1, [])],
       update: [{ ...POLICY, at: 1, shown: [...STAMPS, ...OF_POLICY] }],
+      simulate: [SIMULATION],
     }),
     sources: strict(sources, {
       create: [{ ...SOURCE, at: 0 }, options(1, [])],

@@ -177,6 +177,7 @@ describe('docs/dead-letters.md', { timeout: 30_000 }, () => {
       await own.publish({ eventType: 'order.paid', payload: { n } });
       await own.attempts(2 * (n + 1));
     }
+    own.receiver.answer(200);
     const [program = ''] = programsIn(docs);
     expect(compilerErrors([program])).toEqual([]);
     const said: unknown[][] = [];
