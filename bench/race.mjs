@@ -58,7 +58,7 @@ async function runRound(bench, head, contestants, failed, rates) {
       failed.set(name, error.message);
       say(`${head}  ${title} FAILED, left out: ${error.message}`);
       // What it still had to send would count as the next one's.
-      await opened.find((each) => each.name === name)?.close();
+      await Promise.allSettled(opened.filter((each) => each.name === name).map(({ close }) => close()));
     }
   };
   try {

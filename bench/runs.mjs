@@ -9,8 +9,8 @@ import { startPostgres, startRedis } from './servers.mjs';
  */
 const WARM_UP_MS = 8000;
 const WARM_UP_EVENTS = 2000;
-/** It would begin a minute after the start, and be in the way of whoever has its turn then. */
-const FOR_MINUTES = { autovacuum: 'off' };
+/** Vacuum would begin a minute after the start, and be in the way of whoever has its turn then. */
+const NO_VACUUM = { autovacuum: 'off' };
 const ARRIVAL_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 const PACE_TIMEOUT_MS = 900_000;
@@ -29,17 +29,15 @@ const PACE_TIMEOUT_MS = 900_000;
 
 /** Opens the contestant on an empty store, warms it up, lets `measure` work with it, and takes everything down again. */
 export async function withContestant(bench, contestant, measure) {
-  const { run, close } = await openContestant(bench, contestant);
-  try {
-    return await measure(run);
-  } finally {
-    await close();
-  }
+  return measureAndClose(await openContestant(bench, contestant), measure);
 }
 
 /** The same on the store that is in `folder` already, or in the database at `given.postgresUrl`. */
 export async function withContestantIn(folder, bench, contestant, measure, given = {}) {
-  const { run, close } = await openContestantIn(folder, bench, contestant, given);
+  return measureAndClose(await openContestantIn(folder, bench, contestant, given), measure);
+}
+
+async function measureAndClose({ run, close }, measure) {
   try {
     return await measure(run);
   } finally {
@@ -68,7 +66,7 @@ async function openContestantIn(folder, { processes, sink, options }, contestant
   try {
     const redis = contestant.appendfsync && (await startRedis(processes, contestant.appendfsync));
     if (redis) started.push(() => redis.stop());
-    const postgres = contestant.postgres && !given.postgresUrl && (await startPostgres(processes, FOR_MINUTES));
+    const postgres = contestant.postgres && !given.postgresUrl && (await startPostgres(processes, NO_VACUUM));
     if (postgres) started.push(() => postgres.stop());
     const own = processes.fork('./contestant.mjs', contestant.title);
     started.push(own.stop);

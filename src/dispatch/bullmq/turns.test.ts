@@ -31,7 +31,7 @@ describe('turns in the queue', () => {
     expect(turns.next('a', 20_000)).toBe(0);
   });
 
-  it('a lane that got many for an hour is soon where a fresh burst of another one is', () => {
+  it('a lane that got many for long is where a fresh burst of another one is', () => {
     const turns = new Turns();
     const steady = times(10 * 5 * JOBS_PER_TURN, (n) => turns.next('a', (n * 1000) / (5 * JOBS_PER_TURN))).at(-1);
     const burst = times(50 * JOBS_PER_TURN, () => turns.next('b', 10_000));
