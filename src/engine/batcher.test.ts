@@ -81,8 +81,18 @@ it('does not let so many wait for that', async () => {
     return items;
   });
   await Promise.all(Array.from({ length: MANY }, (_, n) => batcher.add(n)));
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
   for (let n = 0; n < ENOUGH; n++) void batcher.add(n);
-  await turn();
   expect(runs).toEqual([MANY, ENOUGH]);
+});
+
+it('begins in the middle of a turn as soon as enough wait, each run with its share', async () => {
+  const runs: number[] = [];
+  const batcher = new Batcher<number, number>({ maxItems: 1000, atOnce: 4 }, async (items) => {
+    runs.push(items.length);
+    return items;
+  });
+  const added = Array.from({ length: ENOUGH + MANY }, (_, n) => batcher.add(n));
+  expect(runs).toEqual(Array(4).fill(ENOUGH / 4));
+  expect(await Promise.all(added)).toHaveLength(ENOUGH + MANY);
+  expect(runs).toEqual([...Array(4).fill(ENOUGH / 4), MANY]);
 });

@@ -15,59 +15,100 @@ export const MANY = 16;
  * tenth of all CPU, here and in the database, where a program publishes and delivers (November 2026).
  */
 export const REST_TURNS = 12;
-/** Larger runs save little more. */
-export const ENOUGH = 250;
+/** Larger runs save little more. Where several may be under way, each has its share. */
+export const ENOUGH = 256;
+
+interface Entry<Item, Result> {
+  readonly item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
 
 /**
  * Group commit: what arrives while as many runs are under way as may be forms the next, up to a number of items and of
  * bytes. No timers and no fixed size; alone, an item waits for the end of its turn of the event loop only. Runs of many rest.
+ *
+ * A run begins as soon as enough wait, also in the middle of a turn: a hundred requests may be read in one, and a store that
+ * hears of them at its end is idle while they are read, and leaves their readers idle while it commits.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #limits: BatchLimits<Item>;
-  #waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
+  readonly #atOnce: number;
+  readonly #enough: number;
+  readonly #waiting: Entry<Item, Result>[] = [];
   #running = 0;
-  /** A run begins at the end of this turn. */
+  /** Somebody looks at the end of this turn whether a run can begin. */
   #scheduled = false;
+  #restTurns = 0;
   #idle: (() => void)[] = [];
 
   constructor(limits: BatchLimits<Item>, run: (items: readonly Item[]) => Promise<readonly Result[]>) {
     this.#limits = limits;
     this.#run = run;
+    this.#atOnce = limits.atOnce ?? 1;
+    this.#enough = ENOUGH / this.#atOnce;
   }
 
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#scheduled || this.#running >= (this.#limits.atOnce ?? 1)) return;
-      this.#scheduled = true;
-      this.#running += 1;
-      setImmediate(() => {
-        this.#scheduled = false;
-        void this.#drain();
-      });
+      if (this.#waiting.length >= this.#enough) this.#begin();
+      else this.#schedule();
     });
   }
 
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void> {
-    return this.#running > 0 ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+    return this.#isIdle() ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Begins the next run, if anything waits; answers how many are in it, and how to tell them. */
-  #next(): { size: number; ended: Promise<() => void> } | undefined {
-    if (this.#waiting.length === 0) return undefined;
+  #isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.length === 0;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#waiting.length === 0 || this.#running >= this.#atOnce) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#restTurns === 0) return this.#begin();
+      this.#restTurns -= 1;
+      this.#schedule();
+    });
+  }
+
+  /** Begins the next run, if anything waits and one more may be under way. */
+  #begin(): void {
+    if (this.#waiting.length === 0 || this.#running >= this.#atOnce) return;
+    this.#running += 1;
+    this.#restTurns = 0;
     const batch = this.#waiting.splice(0, this.#batchSize());
     const run = async () => this.#run(batch.map(({ item }) => item));
-    const ended = run().then(
-      (results) => () => {
-        for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
-      },
-      (error: unknown) => () => {
-        for (const entry of batch) entry.reject(error);
-      },
+    run().then(
+      (results) =>
+        this.#end(batch, () => {
+          for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
+        }),
+      (error: unknown) =>
+        this.#end(batch, () => {
+          for (const entry of batch) entry.reject(error);
+        }),
     );
-    return { size: batch.length, ended };
+  }
+
+  #end(batch: readonly Entry<Item, Result>[], settle: () => void): void {
+    this.#running -= 1;
+    if (this.#waiting.length >= this.#enough || batch.length < MANY) {
+      // First the next, then those who waited for this one: the store works while they go on.
+      this.#begin();
+      settle();
+    } else {
+      settle();
+      this.#restTurns = REST_TURNS;
+      this.#schedule();
+    }
+    if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #batchSize(): number {
@@ -80,27 +121,4 @@ export class Batcher<Item, Result> {
     }
     return most;
   }
-
-  async #drain(): Promise<void> {
-    let run = this.#next();
-    while (run !== undefined) {
-      const { size, ended } = run;
-      const settle = await ended;
-      if (size >= MANY) {
-        settle();
-        for (let turn = 0; turn < REST_TURNS && this.#waiting.length < ENOUGH; turn++) await turnOfTheLoop();
-        run = this.#next();
-      } else {
-        // First the next, then those who waited for this one: the store works while they go on.
-        run = this.#next();
-        settle();
-      }
-    }
-    this.#running -= 1;
-    if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
-  }
-}
-
-function turnOfTheLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
