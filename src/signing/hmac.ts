@@ -16,17 +16,28 @@ const scratch = Buffer.alloc(BLOCK_BYTES + MAX_COPIED_BYTES);
 /** What is signed, piece by piece; text is UTF-8. */
 export type Content = readonly (string | Uint8Array)[];
 
-export function createHmacSha256(key: KeyObject): (content: Content) => Buffer {
+export interface HmacSha256 {
+  bytes(content: Content): Buffer;
+  base64(content: Content): string;
+}
+
+export function createHmacSha256(key: KeyObject): HmacSha256 {
   const inner = pad(key, 0x36);
   const outer = Buffer.concat([pad(key, 0x5c), Buffer.alloc(DIGEST_BYTES)]);
 
-  return (content) => {
-    if (lengthAtMost(content) > MAX_COPIED_BYTES) return streamed(key, content);
+  function digest(content: Content, encoding: 'binary' | 'base64'): string {
+    if (lengthAtMost(content) > MAX_COPIED_BYTES) return streamed(key, content, encoding);
     scratch.set(inner, 0);
     let end = BLOCK_BYTES;
     for (const piece of content) end += append(piece, end);
     outer.write(hash('sha256', scratch.subarray(0, end), 'binary'), BLOCK_BYTES, 'latin1');
-    return hash('sha256', outer, 'buffer');
+    return hash('sha256', outer, encoding);
+  }
+
+  return {
+    // By way of a string: a buffer that Node makes for 32 bytes costs as much as the hash does.
+    bytes: (content) => Buffer.from(digest(content, 'binary'), 'latin1'),
+    base64: (content) => digest(content, 'base64'),
   };
 }
 
@@ -44,10 +55,10 @@ function append(piece: string | Uint8Array, at: number): number {
   return piece.length;
 }
 
-function streamed(key: KeyObject, content: Content): Buffer {
+function streamed(key: KeyObject, content: Content, encoding: 'binary' | 'base64'): string {
   const digest = createHmac('sha256', key);
   for (const piece of content) digest.update(piece);
-  return digest.digest();
+  return digest.digest(encoding);
 }
 
 function pad(key: KeyObject, byte: number): Buffer {

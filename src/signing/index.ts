@@ -7,7 +7,7 @@
  * never throws for what a stranger sent; it throws only for secrets or a body that its caller got wrong.
  * Timestamps to sign and to verify are whole seconds; secrets expire in milliseconds, by the clock of whoever asks.
  */
-export { type Content, createHmacSha256 } from './hmac.ts';
+export { type Content, createHmacSha256, type HmacSha256 } from './hmac.ts';
 export { liveSecrets, nextExpiry, type RotateOptions, rotate } from './rotation.ts';
 export { generateSecret, parseSecret, publicKey, type Secret, type SecretKind, secretForReceiver } from './secret.ts';
 export { createSecretBox, type SecretBox } from './secret-box.ts';

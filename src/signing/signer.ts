@@ -30,7 +30,7 @@ export function createSigner(secrets: readonly string[]): Signer {
 function signerOf(secret: Secret): (prefix: string, payload: Uint8Array) => string {
   if (secret.kind === 'hmac') {
     const hmac = createHmacSha256(secret.key);
-    return (prefix, payload) => `v1,${hmac([prefix, payload]).toString('base64')}`;
+    return (prefix, payload) => `v1,${hmac.base64([prefix, payload])}`;
   }
   return (prefix, payload) =>
     `v1a,${signBytes(null, contentBytes(prefix, payload), secret.privateKey).toString('base64')}`;

@@ -2,7 +2,7 @@ import { type KeyObject, timingSafeEqual, verify as verifyBytes } from 'node:cry
 import { invalid } from '../errors.ts';
 import { decodeBase64 } from './base64.ts';
 import { ED25519_SIGNATURE_BYTES } from './ed25519.ts';
-import { type Content, createHmacSha256 } from './hmac.ts';
+import { createHmacSha256, type HmacSha256 } from './hmac.ts';
 import { parseVerificationKey } from './secret.ts';
 import { contentBytes, contentPrefix, isMessageId } from './signed-content.ts';
 import { type HeaderSource, readSignedHeaders } from './signed-headers.ts';
@@ -103,14 +103,14 @@ function parseSignatures(list: string): Signatures {
 }
 
 function matchesHmac(
-  hmacs: readonly ((content: Content) => Buffer)[],
+  hmacs: readonly HmacSha256[],
   signatures: readonly Buffer[],
   prefix: string,
   body: Uint8Array,
 ): boolean {
   if (signatures.length === 0) return false;
   return hmacs.some((hmac) => {
-    const expected = hmac([prefix, body]);
+    const expected = hmac.bytes([prefix, body]);
     return signatures.some((actual) => actual.length === expected.length && timingSafeEqual(actual, expected));
   });
 }

@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { type Content, createHmacSha256 } from '../../signing/index.ts';
+import { type Content, createHmacSha256, type HmacSha256 } from '../../signing/index.ts';
 import type { Encoding } from './encoded.ts';
 
 export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha384' | 'sha512';
 
 /** Keys of the algorithm that nearly all providers use, ready for it. */
-const sha256Keys = new WeakMap<KeyObject, (content: Content) => Buffer>();
+const sha256Keys = new WeakMap<KeyObject, HmacSha256>();
 
 export const DIGEST_BYTES: Readonly<Record<HmacAlgorithm, number>> = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 
@@ -14,13 +14,13 @@ export function hmacKeys(secrets: readonly string[], encoding: 'utf8' | Encoding
 }
 
 export function hmac(algorithm: HmacAlgorithm, key: KeyObject, content: Content): Buffer {
-  if (algorithm === 'sha256') return sha256Of(key)(content);
+  if (algorithm === 'sha256') return sha256Of(key).bytes(content);
   const digest = createHmac(algorithm, key);
   for (const piece of content) digest.update(piece);
   return digest.digest();
 }
 
-function sha256Of(key: KeyObject): (content: Content) => Buffer {
+function sha256Of(key: KeyObject): HmacSha256 {
   let known = sha256Keys.get(key);
   if (known === undefined) {
     known = createHmacSha256(key);
