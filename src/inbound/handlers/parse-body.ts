@@ -1,3 +1,5 @@
+import { takeJson, textOf } from '../parsed-bodies.ts';
+
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|$)/i;
 
@@ -6,12 +8,11 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|$)/i;
  * content type is common enough to be tried. Throws a SyntaxError for JSON that is none.
  */
 export function parseBody(bytes: Uint8Array, contentType: string | undefined): unknown {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  if (contentType !== undefined && FORM_TYPE.test(contentType)) return Object.fromEntries(new URLSearchParams(text));
-  if (contentType === undefined || JSON_TYPE.test(contentType)) return JSON.parse(text);
+  if (contentType === undefined || JSON_TYPE.test(contentType)) return takeJson(bytes);
+  if (FORM_TYPE.test(contentType)) return Object.fromEntries(new URLSearchParams(textOf(bytes)));
   try {
-    return JSON.parse(text);
+    return takeJson(bytes);
   } catch {
-    return text;
+    return textOf(bytes);
   }
 }

@@ -1,4 +1,5 @@
 import { invalid } from '../../errors.ts';
+import { parseJson } from '../parsed-bodies.ts';
 import type { InboundRequest } from './provider.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -51,7 +52,7 @@ export function viewOf(body: Uint8Array): Buffer {
 
 function parse(body: Uint8Array): unknown {
   try {
-    return JSON.parse(viewOf(body).toString());
+    return parseJson(body);
   } catch {
     return undefined;
   }
