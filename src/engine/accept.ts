@@ -70,7 +70,14 @@ export class Acceptor {
         directory.changed(audience.applicationId);
         continue;
       }
-      const { result, epoch, fenced } = await this.#commits.add(item).catch((error) => this.#abandon(item, error));
+      let committed: Committed;
+      try {
+        committed = await this.#commits.add(item);
+      } catch (error) {
+        this.#unreserve(item);
+        throw error;
+      }
+      const { result, epoch, fenced } = committed;
       if (result.kind === 'accepted') {
         this.#handOff(item, epoch, fenced);
         return { kind: 'accepted', message: item.message, destinations: item.deliveries.length };
@@ -129,11 +136,6 @@ export class Acceptor {
     return audience && this.#fanOut(message, audience);
   }
 
-  #abandon(item: FannedOut, error: unknown): never {
-    this.#unreserve(item);
-    throw error;
-  }
-
   #toMessage(publication: Publication, audience: Audience): Message {
     const { clock, ids } = this.#options;
     const { eventId, channels, tags, headers, contentType } = publication;
@@ -163,13 +165,10 @@ export class Acceptor {
       if (state === 'leased') this.#options.handOffs.add(handedAt);
       deliveries.push(delivery);
     }
-    return {
-      message,
-      fanoutRevision: audience.fanoutRevision,
-      deliveries,
-      handedAt,
-      ...(remember === undefined ? {} : { remember }),
-    };
+    const { fanoutRevision } = audience;
+    return remember === undefined
+      ? { message, fanoutRevision, deliveries, handedAt }
+      : { message, fanoutRevision, deliveries, handedAt, remember };
   }
 
   #firstState(target: Target, bytes: number): NewDelivery['state'] {
@@ -200,10 +199,9 @@ export class Acceptor {
         continue;
       }
       this.#options.onHandedOff();
-      const job: Job = {
+      const job: { -readonly [K in keyof Job]: Job[K] } = {
         epoch,
         handedAt: item.handedAt,
-        ...(message.headers === undefined ? {} : { received: message }),
         delivery: {
           id,
           messageId: message.id,
@@ -219,6 +217,7 @@ export class Acceptor {
           payload: message.payload,
         },
       };
+      if (message.headers !== undefined) job.received = message;
       lanes.startReserved(job, message.payload.length);
     }
   }

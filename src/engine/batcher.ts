@@ -88,7 +88,7 @@ export class Batcher<Item, Result> {
     run().then(
       (results) =>
         this.#end(batch, () => {
-          for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
+          for (let index = 0; index < batch.length; index++) batch[index]?.resolve(results[index] as Result);
         }),
       (error: unknown) =>
         this.#end(batch, () => {
@@ -112,11 +112,13 @@ export class Batcher<Item, Result> {
   }
 
   #batchSize(): number {
-    const { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 } = this.#limits;
+    const { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf } = this.#limits;
     const most = Math.min(maxItems, this.#waiting.length);
+    if (bytesOf === undefined) return most;
     let bytes = 0;
-    for (const [index, { item }] of this.#waiting.slice(0, most).entries()) {
-      bytes += bytesOf(item);
+    for (let index = 0; index < most; index++) {
+      const entry = this.#waiting[index];
+      bytes += entry === undefined ? 0 : bytesOf(entry.item);
       if (bytes > maxBytes) return Math.max(1, index);
     }
     return most;

@@ -12,7 +12,7 @@ import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
 import { Directory, type Target } from './directory.ts';
 import { doubtingStore } from './doubting-store.ts';
-import type { Engine, EngineEvent } from './engine.ts';
+import type { AttemptEvent, Engine, EngineEvent } from './engine.ts';
 import { HandOffs } from './hand-offs.ts';
 import { type Handlers, isHandler, NO_HANDLERS, type Received } from './handling.ts';
 import type { Job, JobEnd } from './lane.ts';
@@ -235,9 +235,16 @@ export function createEngine(given: EngineOptions): Engine {
       }
     }
     cycle.decided(decision.kind);
-    const known = received?.eventId === undefined ? {} : { eventId: received.eventId };
-    const takenOver = job.takenOver === undefined ? {} : { takenOver: job.takenOver };
-    emit({ kind: 'attempt', attempt, ...known, ...takenOver, maxAttempts: target.maxAttempts, scheduleAttempts });
+    const { maxAttempts } = target;
+    const event: { -readonly [K in keyof AttemptEvent]: AttemptEvent[K] } = {
+      kind: 'attempt',
+      attempt,
+      scheduleAttempts,
+      maxAttempts,
+    };
+    if (received?.eventId !== undefined) event.eventId = received.eventId;
+    if (job.takenOver !== undefined) event.takenOver = job.takenOver;
+    emit(event);
   }
 
   function onTakenOver(deliveries: readonly ClaimedDelivery[]): void {

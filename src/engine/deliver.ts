@@ -9,7 +9,7 @@ import { signatureHeaders } from '../signing/index.ts';
 import type { RecordItem, TransactClient } from '../store/index.ts';
 import type { Target } from './directory.ts';
 import { passedThrough } from './forwarded-headers.ts';
-import type { Handlers, Received } from './handling.ts';
+import type { HandlerCall, Handlers, Received } from './handling.ts';
 import type { Job } from './lane.ts';
 
 export interface DeliverOptions {
@@ -30,15 +30,16 @@ export function handle(
   options: Pick<DeliverOptions, 'handlers'>,
   transaction?: TransactClient,
 ): Outcome | Promise<Outcome> {
-  return options.handlers.handle({
+  const call: { -readonly [K in keyof HandlerCall]: HandlerCall[K] } = {
     delivery: job.delivery,
     received,
     attempt: job.delivery.scheduleAttempts + 1,
     maxAttempts: target.maxAttempts,
     timeoutMs: target.policy.timeouts.totalMs,
     signal,
-    ...(transaction === undefined ? {} : { transaction }),
-  });
+  };
+  if (transaction !== undefined) call.transaction = transaction;
+  return options.handlers.handle(call);
 }
 
 /** Makes the attempt. Never rejects for what the endpoint or the network did. */
@@ -95,7 +96,9 @@ export function conclude(
   const { messageId, id: deliveryId } = delivery;
   const facts = { messageId, deliveryId, attempt: scheduleAttempts, uncounted, firstAttemptAt, now, outcome };
   const decision = decide(facts, target.policy, options.ids.draw());
-  const attempt: Attempt = {
+  const cameBack = whatCameBack(outcome, decision.kind === 'delivered');
+  // Assigned one by one, here and wherever every delivery passes: V8 writes what follows a spread the slow way.
+  const attempt: { -readonly [K in keyof Attempt]: Attempt[K] } = {
     id: options.ids.next('atmpt'),
     deliveryId: delivery.id,
     messageId: delivery.messageId,
@@ -107,9 +110,12 @@ export function conclude(
     url: target.endpoint.url,
     startedAt,
     durationMs: Math.max(0, now - startedAt),
-    ...whatCameBack(outcome, decision.kind === 'delivered'),
+    status: cameBack.status,
+    response: cameBack.response,
+    responseTruncated: cameBack.responseTruncated,
     decision,
   };
+  if (cameBack.error !== undefined) attempt.error = cameBack.error;
   return { attempt, scheduleAttempts, firstAttemptAt, maxAttempts: target.maxAttempts };
 }
 
@@ -128,7 +134,10 @@ function counts({ delivery }: Job, outcome: Outcome): boolean {
 /** A success needs no more than a glimpse of its answer; a failure's is kept up to the sender's cap. */
 const SUCCESS_RESPONSE_CHARS = 1024;
 
-function whatCameBack(outcome: Outcome, delivered: boolean) {
+function whatCameBack(
+  outcome: Outcome,
+  delivered: boolean,
+): Pick<Attempt, 'status' | 'error' | 'response' | 'responseTruncated'> {
   if (outcome.kind === 'failure') {
     return { status: 0, error: outcome.error, response: outcome.message, responseTruncated: false };
   }

@@ -45,18 +45,20 @@ export type Published =
   /** `onlyIfWanted`, and no destination is for it: nothing was stored. */
   | { readonly kind: 'unwanted' };
 
+/** An attempt was recorded. `scheduleAttempts` of `maxAttempts` are used. */
+export interface AttemptEvent {
+  readonly kind: 'attempt';
+  readonly attempt: Attempt;
+  /** The provider's id of a received event. */
+  readonly eventId?: string;
+  readonly scheduleAttempts: number;
+  readonly maxAttempts: number;
+  /** Recorded for another process, which had it and died or stalled: nobody saw how it ended. */
+  readonly takenOver?: true;
+}
+
 export type EngineEvent =
-  /** An attempt was recorded. `scheduleAttempts` of `maxAttempts` are used. */
-  | {
-      readonly kind: 'attempt';
-      readonly attempt: Attempt;
-      /** The provider's id of a received event. */
-      readonly eventId?: string;
-      readonly scheduleAttempts: number;
-      readonly maxAttempts: number;
-      /** Recorded for another process, which had it and died or stalled: nobody saw how it ended. */
-      readonly takenOver?: true;
-    }
+  | AttemptEvent
   /** What another process had was taken over, so many in one pass: each was an attempt before this. The first few ids. */
   | { readonly kind: 'taken_over'; readonly count: number; readonly deliveryIds: readonly string[] }
   /** Attempts changed an endpoint's failure count or status. */

@@ -53,6 +53,7 @@ export function failed(error: unknown): Answer {
   return refusal(isPosthornError(error, 'closed') ? 'closed' : 'unavailable');
 }
 
-export function accepted(status: 200 | 202, body: object): Answer {
-  return { status, headers: JSON_HEADERS, body: JSON.stringify(body) };
+/** `body`: as JSON. */
+export function accepted(status: 200 | 202, body: string): Answer {
+  return { status, headers: JSON_HEADERS, body };
 }

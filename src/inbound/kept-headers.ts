@@ -17,7 +17,8 @@ export function keptHeaders(
 ): Record<string, string> {
   const kept: Record<string, string> = {};
   let bytes = 0;
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? '';
     if (CREDENTIALS.has(name) || secrets.some((secret) => value.includes(secret))) continue;
     bytes += name.length + value.length;
     if (bytes > MAX_BYTES) break;

@@ -8,7 +8,7 @@ import { accepted, failed, type RefusalCode, refusal } from './answers.ts';
 import { eventKey, sha256 } from './event-key.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { type OpenSource, OpenSources } from './open-sources.ts';
-import type { Answer, InboundEvent, InboundRequest, VerifyPorts } from './providers/index.ts';
+import type { Answer, InboundEvent, InboundRequest, Verdict, VerifyPorts } from './providers/index.ts';
 import type { ReceivedNotice } from './received-notice.ts';
 
 export interface ReceiverOptions {
@@ -36,12 +36,20 @@ export interface Receiver {
   changed(sourceId?: string): void;
 }
 
+/** What a line in the log says of an event. */
+interface About {
+  readonly source: string;
+  readonly provider: string;
+  readonly eventId: string;
+  readonly eventType: string;
+}
+
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { engine, clock, logger, ports, maxBodyBytes, onReceived } = options;
   const sources = new OpenSources(options);
 
-  function refuse(code: RefusalCode, source: string, reason: string, event?: Partial<InboundEvent>): Answer {
-    const about = { source, reason, ...(event && { eventId: event.id, eventType: event.type }) };
+  function refuse(code: RefusalCode, source: string, reason: string, event?: About): Answer {
+    const about = { source, reason, ...(event && { eventId: event.eventId, eventType: event.eventType }) };
     logger.warn(about, `webhook refused: ${code}`);
     return refused(refusal(code), source, reason);
   }
@@ -60,22 +68,50 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
   }
 
+  /** One function to the commit and from it: every step that waits by itself costs each webhook a promise and a turn. */
   async function receive(name: string, request: InboundRequest, urlToken?: string): Promise<Answer> {
     const open = sources.peek(name) ?? (await sources.find(name));
     if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
     const title = open.source.uid ?? open.source.id;
-    const wrongUrl = urlToken === undefined ? undefined : open.checkUrl(urlToken, clock.now());
-    if (wrongUrl !== undefined) return refuse('not_found', title, wrongUrl);
-    if (request.method !== 'POST' && request.method !== 'GET')
-      return refuse('method_not_allowed', title, request.method);
-    if (request.body.byteLength > maxBodyBytes) {
-      return refuse('payload_too_large', title, `${request.body.byteLength} bytes, and the limit is ${maxBodyBytes}`);
-    }
-    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
-    if (encoding !== '' && encoding !== 'identity') return refuse('unsupported_media_type', title, encoding);
-
+    const unread = refuseUnread(open, title, request, urlToken);
+    if (unread !== undefined) return unread;
     const asked = open.prepared.verify(request, ports);
-    const verdict = 'kind' in asked ? asked : await asked;
+    const answer = answerUnstored(title, request, 'kind' in asked ? asked : await asked);
+    if (answer !== undefined) return answer;
+    let event: InboundEvent;
+    try {
+      event = open.prepared.eventOf(request);
+    } catch (error) {
+      return refuse('invalid_event', title, describeError(error));
+    }
+    const { source } = open;
+    const eventId = eventKey(source.dedupe, request, event);
+    const about = { source: title, provider: source.provider, eventId, eventType: event.type };
+    logger.info(about, 'webhook received');
+    const once = event.onceToken === undefined ? undefined : onceOnly(open, event.onceToken, request.body);
+    return answerStored(open, title, about, once, await engine.publish(publicationOf(open, request, about, once)));
+  }
+
+  /** What need not be verified to be refused. */
+  function refuseUnread(
+    { checkUrl }: OpenSource,
+    title: string,
+    { method, body, headers }: InboundRequest,
+    urlToken: string | undefined,
+  ): Answer | undefined {
+    const wrongUrl = urlToken === undefined ? undefined : checkUrl(urlToken, clock.now());
+    if (wrongUrl !== undefined) return refuse('not_found', title, wrongUrl);
+    if (method !== 'POST' && method !== 'GET') return refuse('method_not_allowed', title, method);
+    if (body.byteLength > maxBodyBytes) {
+      return refuse('payload_too_large', title, `${body.byteLength} bytes, and the limit is ${maxBodyBytes}`);
+    }
+    const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+    if (encoding !== '' && encoding !== 'identity') return refuse('unsupported_media_type', title, encoding);
+    return undefined;
+  }
+
+  /** The answer to what is not an event that was verified; undefined for one that is. */
+  function answerUnstored(title: string, request: InboundRequest, verdict: Verdict): Answer | undefined {
     if (verdict.kind === 'answer') {
       logger.info({ source: title }, 'answered a challenge of the provider');
       tell({ source: title, status: verdict.status, became: 'answered' });
@@ -87,27 +123,20 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         verdict.kind === 'refused' ? `a GET that is no challenge: ${verdict.reason}` : 'a GET without a challenge';
       return refuse('method_not_allowed', title, why);
     }
-    if (verdict.kind === 'refused') return refuse('verification_failed', title, verdict.reason);
-    return take(open, title, request);
+    return verdict.kind === 'refused' ? refuse('verification_failed', title, verdict.reason) : undefined;
   }
 
-  async function take(open: OpenSource, title: string, request: InboundRequest): Promise<Answer> {
-    const { source, provider, prepared, secrets } = open;
-    let event: InboundEvent;
-    try {
-      event = prepared.eventOf(request);
-    } catch (error) {
-      return refuse('invalid_event', title, describeError(error));
-    }
-    const eventId = eventKey(source.dedupe, request, event);
+  function publicationOf(
+    { source, secrets }: OpenSource,
+    request: InboundRequest,
+    { eventId, eventType }: About,
+    once: Remembered | undefined,
+  ): Publication {
     const contentType = request.headers['content-type'];
-    const about = { source: title, provider: source.provider, eventId, eventType: event.type };
-    logger.info(about, 'webhook received');
-    const once = event.onceToken === undefined ? undefined : onceOnly(open, event.onceToken, request.body);
     // Assigned one by one: V8 writes what follows a spread the slow way, which showed in profiles.
     const publication: { -readonly [K in keyof Publication]: Publication[K] } = {
       application: source.id,
-      eventType: event.type,
+      eventType,
       eventId,
       payload: ownBytes(request.body),
       headers: keptHeaders(request.headers, secrets),
@@ -115,23 +144,32 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     };
     if (contentType !== undefined) publication.contentType = contentType;
     if (once !== undefined) publication.remember = () => once;
-    const published = await engine.publish(publication);
+    return publication;
+  }
+
+  function answerStored(
+    { source, provider }: OpenSource,
+    title: string,
+    about: About,
+    once: Remembered | undefined,
+    published: Published,
+  ): Answer {
+    const { eventId, eventType } = about;
     if (
       published.kind === 'duplicate' &&
       published.by === 'key' &&
       published.remembered.fingerprint !== once?.fingerprint
     ) {
-      return refuse('verification_failed', title, 'what was signed has come before with another body', event);
+      return refuse('verification_failed', title, 'what was signed has come before with another body', about);
     }
     if (published.kind === 'unwanted' && source.onUnknownEvent === 'reject') {
-      return refuse('unknown_event_type', title, 'no handler or endpoint is for it', { id: eventId, type: event.type });
+      return refuse('unknown_event_type', title, 'no handler or endpoint is for it', about);
     }
     log(about, published);
     const answer = provider.accepted ?? answerTo(published);
     if (onReceived !== undefined) {
       const destinations = published.kind === 'accepted' ? published.destinations : 0;
-      const became = BECAME[published.kind];
-      tell({ source: title, status: answer.status, became, eventId, eventType: event.type, destinations });
+      tell({ source: title, status: answer.status, became: BECAME[published.kind], eventId, eventType, destinations });
     }
     return answer;
   }
@@ -143,7 +181,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return { key, fingerprint: sha256(body), status: 200, body: '', expiresAt };
   }
 
-  function log(about: object, published: Published): void {
+  function log(about: About, published: Published): void {
     switch (published.kind) {
       case 'accepted':
         logger.debug({ ...about, messageId: published.message.id }, 'webhook stored');
@@ -190,11 +228,11 @@ const BECAME = { accepted: 'stored', unwanted: 'ignored', duplicate: 'skipped' }
 function answerTo(published: Published): Answer {
   switch (published.kind) {
     case 'accepted':
-      return accepted(202, { received: true, id: published.message.id });
+      return accepted(202, `{"received":true,"id":"${published.message.id}"}`);
     case 'unwanted':
-      return accepted(200, { received: true, ignored: true });
+      return accepted(200, '{"received":true,"ignored":true}');
     case 'duplicate':
-      return accepted(200, { received: true, duplicate: true });
+      return accepted(200, '{"received":true,"duplicate":true}');
   }
 }
 

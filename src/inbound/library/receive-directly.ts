@@ -67,7 +67,8 @@ function onBody(request: IncomingMessage, then: (body: Uint8Array) => void): voi
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer, isClosing: boolean): void {
-  const all: Record<string, string | number> = { ...headers, 'content-length': Buffer.byteLength(body) };
-  if (isClosing) all.connection = 'close';
+  const all = ['content-length', String(Buffer.byteLength(body))];
+  for (const name of Object.keys(headers)) all.push(name, headers[name] ?? '');
+  if (isClosing) all.push('connection', 'close');
   response.writeHead(status, all).end(body);
 }
