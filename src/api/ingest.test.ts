@@ -77,6 +77,18 @@ describe("the official svix SDK's ingest client", () => {
     await expect(svix.ingest.source.get('stripe')).rejects.toMatchObject({ code: 404 });
   });
 
+  it('takes a source back as it was read, without the secrets that nobody was shown: they stay until one is given', async () => {
+    await source();
+    const read = await svix.ingest.source.get('stripe');
+    await svix.ingest.source.update('stripe', { ...read, name: 'New' } as never);
+    expect((await signedPost()).status).toBe(202);
+    const config = { secret: 'whsec_another' };
+    await svix.ingest.source.update('stripe', { ...read, type: 'stripe', config } as never);
+    expect((await signedPost(event('evt_2'))).status).toBe(401);
+    const other = { name: 'GitHub', uid: 'stripe', type: 'github', config: {} };
+    await expect(svix.ingest.source.update('stripe', other as never)).rejects.toMatchObject({ code: 422 });
+  });
+
   it('keeps an endpoint of a source, and sends events on to it, signed anew', async () => {
     await source();
     const target = await startReceiver();

@@ -70,6 +70,19 @@ export function secretSetting(provider: Provider, given: readonly string[] = [])
   return meant[0]?.[0];
 }
 
+/** With the secrets of before, where none is given: who reads a source, changes it and gives it back has not seen them. */
+export function withSecretsOf(
+  name: string,
+  before: ProviderSettings | undefined,
+  given: ProviderSettings | undefined,
+): ProviderSettings | undefined {
+  if (before === undefined || typeof given !== 'object' || given === null || 'secret' in given) return given;
+  const provider = providerOf(name);
+  const isSecret = (setting: string) => provider.settings[setting]?.secret === true;
+  if (Object.keys(given).some(isSecret)) return given;
+  return { ...given, ...Object.fromEntries(Object.entries(before).filter(([setting]) => isSecret(setting))) };
+}
+
 /** With a new secret before the one that was live so far, which goes on being taken unless it is dropped. */
 export function withNewSecret(name: string, settings: ProviderSettings, secret: string, dropOld: boolean) {
   const provider = providerOf(name);

@@ -19,6 +19,7 @@ import {
   sealSettings,
   shownSettings,
   withNewSecret,
+  withSecretsOf,
 } from './source-settings.ts';
 import {
   type FormerUrl,
@@ -66,7 +67,10 @@ export interface Sources extends SourceHandlers {
   create(input: SourceInput, options?: { readonly remember?: Remember<SourceView> | undefined }): Promise<SourceView>;
   get(idOrUid: string): Promise<SourceView>;
   list(page?: PageRequest): Promise<Listing<SourceView>>;
-  /** Replaces it whole, or creates one when there is none. Settings that are left out stay. */
+  /**
+   * Replaces it whole, or creates one when there is none. Settings that are left out stay; so do the secrets where others are
+   * given and none of them, since that is how a source is shown.
+   */
   update(idOrUid: string, input: SourceInput): Promise<Made<SourceView>>;
   /** The one before the new secret is taken too, until it is dropped: the provider and we cannot change in one moment. */
   rotateSecret(idOrUid: string, input: NewSecretInput): Promise<SourceView>;
@@ -123,12 +127,13 @@ export function createSources(context: Context): Sources {
   }
 
   /** The input's fields over those of `base`: an absent one is the base's, a null one is none. */
-  async function readFields(input: SourceInput, base: Fields): Promise<Fields> {
+  async function readFields(input: SourceInput, base: Fields, keepsSecrets = false): Promise<Fields> {
     // As it was given: `clerk` is verified as Standard Webhooks, and still called by its name.
     const provider = textArgument(input.provider, 'provider');
-    const keepsSettings = input.settings === undefined && provider === base.provider;
-    const given = keepsSettings ? openSettings(secretBox, base) : input.settings;
-    const settings = checkSettings(provider, given);
+    const before = provider === base.provider ? openSettings(secretBox, base) : undefined;
+    const keepsSettings = input.settings === undefined && before !== undefined;
+    const given = keepsSettings ? before : input.settings;
+    const settings = checkSettings(provider, keepsSecrets ? withSecretsOf(provider, before, given) : given);
     const unchanged = keepsSettings || isSame(settings, base, provider);
     return {
       name: text(input.name, ['body', 'name'], { min: 1, max: 256 }),
@@ -182,7 +187,7 @@ export function createSources(context: Context): Sources {
         what: 'source',
         find: () => require(idOrUid),
         change: async ({ record: { id, createdAt, uid: _, ...base } }) => {
-          return { id, ...(await readFields(input, base)), createdAt, updatedAt: clock.now() };
+          return { id, ...(await readFields(input, base, true)), createdAt, updatedAt: clock.now() };
         },
       });
       engine.changed(record.id);

@@ -85,7 +85,8 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUr
       schema: {
         tags,
         operationId: 'v1.ingest.source.update',
-        summary: 'Replace a source (its config stays when it is left out), or create one',
+        summary:
+          'Replace a source (its config stays when it is left out, its secrets when none is given), or create one',
         params: SourcePath,
         body: SourceIn,
         response: { 200: SourceOut, 201: SourceOut },
