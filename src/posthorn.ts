@@ -33,6 +33,7 @@ import {
   createReceiver,
   createVerifyPorts,
   type DeclaredSource,
+  declareOnce,
   declareSource,
   type EventMap,
   LONGEST_DEDUPE_MS,
@@ -201,6 +202,19 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     throw error;
   }
   const strict = strictResources(resources);
+  const declared = declareOnce((name, given) =>
+    declareSource(name, given, {
+      sources: resources.sources,
+      deadLetters: resources.deadLetters,
+      handlers,
+      receiver,
+      clock,
+      logger,
+      transactional: store.transact !== undefined,
+      isClosed: () => isClosed,
+      onHandler: () => engine.wake(),
+    }),
+  );
   return {
     ...strict,
     config: withoutSecrets(config),
@@ -214,18 +228,9 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
       if (isClosed) throw closed();
       return engine.on(listener);
     },
-    source: (name, sourceOptions: SourceOptions) =>
-      declareSource(name, sourceOptions, {
-        sources: resources.sources,
-        deadLetters: resources.deadLetters,
-        handlers,
-        receiver,
-        clock,
-        logger,
-        transactional: store.transact !== undefined,
-        isClosed: () => isClosed,
-        onHandler: () => engine.wake(),
-      }),
+    // What its events are is the compiler's affair alone.
+    source: <Events extends object>(name: string, given: SourceOptions) =>
+      declared(name, given) as DeclaredSource<Events>,
     close,
     served: {
       resources,
