@@ -67,6 +67,8 @@ export class Slots {
     for (let step = 1; step <= LINES.length; step++) {
       const index = (this.#turn + step) % LINES.length;
       const line = LINES[index] ?? 'busy';
+      // Asked for every delivery, and most lines are empty: no iterator is made to find that out.
+      if (this.#lines[line].size === 0) continue;
       const first = this.#lines[line].values().next().value;
       if (first === undefined || !this.#isOpen(line, first.standing)) continue;
       this.#turn = index;

@@ -59,7 +59,9 @@ export class Worker {
     } catch (error) {
       outcome = unexpected(error);
     }
-    return this.#finish(job, target, startedAt, outcome, true, received);
+    // Concluded and recorded here, not in a function that waits by itself: every delivery passes.
+    const item = this.#conclude(job, target, startedAt, outcome, true);
+    return this.#ended(await this.#records.add({ epoch: job.epoch, item }), job, item, target, received);
   }
 
   #attempt(job: Job, target: Target, received: Received | undefined, startedAt: number): Outcome | Promise<Outcome> {
@@ -160,9 +162,23 @@ export class Worker {
     heldSlot: boolean,
     received?: Received,
   ): Promise<JobEnd> {
+    const item = this.#conclude(job, target, startedAt, outcome, heldSlot);
+    return this.#ended(await this.#records.add({ epoch: job.epoch, item }), job, item, target, received);
+  }
+
+  #conclude(job: Job, target: Target, startedAt: number, outcome: Outcome, heldSlot: boolean): RecordItem {
     const item = conclude(job, target, startedAt, outcome, this.#options);
     if (heldSlot) this.#options.onFinished(job, item.attempt.decision.kind === 'delivered');
-    const result = await this.#records.add({ epoch: job.epoch, item });
+    return item;
+  }
+
+  #ended(
+    result: 'recorded' | 'lease_lost',
+    job: Job,
+    item: RecordItem,
+    target: Target,
+    received: Received | undefined,
+  ): JobEnd {
     if (result === 'lease_lost') return { kind: 'lost' };
     this.#options.onRecorded(job, item, target, received);
     const { attempt, scheduleAttempts } = item;

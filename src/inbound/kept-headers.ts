@@ -11,18 +11,21 @@ const CREDENTIALS = new Set([
 ]);
 const MAX_BYTES = 16 * 1024;
 
+/** The very headers where nothing is to be left out, which is nearly always. */
 export function keptHeaders(
   headers: Readonly<Record<string, string>>,
   secrets: readonly string[],
-): Record<string, string> {
-  const kept: Record<string, string> = {};
+): Readonly<Record<string, string>> {
+  const names = Object.keys(headers);
+  const kept: string[] = [];
   let bytes = 0;
-  for (const name of Object.keys(headers)) {
+  for (const name of names) {
     const value = headers[name] ?? '';
     if (CREDENTIALS.has(name) || secrets.some((secret) => value.includes(secret))) continue;
     bytes += name.length + value.length;
     if (bytes > MAX_BYTES) break;
-    kept[name] = value;
+    kept.push(name);
   }
-  return kept;
+  if (kept.length === names.length) return headers;
+  return Object.fromEntries(kept.map((name) => [name, headers[name] ?? '']));
 }

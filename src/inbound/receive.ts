@@ -70,26 +70,32 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   /** One function to the commit and from it: every step that waits by itself costs each webhook a promise and a turn. */
   async function receive(name: string, request: InboundRequest, urlToken?: string): Promise<Answer> {
-    const open = sources.peek(name) ?? (await sources.find(name));
-    if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
-    const title = open.source.uid ?? open.source.id;
-    const unread = refuseUnread(open, title, request, urlToken);
-    if (unread !== undefined) return unread;
-    const asked = open.prepared.verify(request, ports);
-    const answer = answerUnstored(title, request, 'kind' in asked ? asked : await asked);
-    if (answer !== undefined) return answer;
-    let event: InboundEvent;
     try {
-      event = open.prepared.eventOf(request);
+      const open = sources.peek(name) ?? (await sources.find(name));
+      if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
+      const title = open.source.uid ?? open.source.id;
+      const unread = refuseUnread(open, title, request, urlToken);
+      if (unread !== undefined) return unread;
+      const asked = open.prepared.verify(request, ports);
+      const answer = answerUnstored(title, request, 'kind' in asked ? asked : await asked);
+      if (answer !== undefined) return answer;
+      const event = eventOf(open, request);
+      if (typeof event === 'string') return refuse('invalid_event', title, event);
+      const eventId = eventKey(open.source.dedupe, request, event);
+      const about = { source: title, provider: open.source.provider, eventId, eventType: event.type };
+      logger.info(about, 'webhook received');
+      const once = event.onceToken === undefined ? undefined : onceOnly(open, event.onceToken, request.body);
+      return answerStored(open, title, about, once, await engine.publish(publicationOf(open, request, about, once)));
     } catch (error) {
-      return refuse('invalid_event', title, describeError(error));
+      return answerFailed(name.slice(0, 80), error);
     }
-    const { source } = open;
-    const eventId = eventKey(source.dedupe, request, event);
-    const about = { source: title, provider: source.provider, eventId, eventType: event.type };
-    logger.info(about, 'webhook received');
-    const once = event.onceToken === undefined ? undefined : onceOnly(open, event.onceToken, request.body);
-    return answerStored(open, title, about, once, await engine.publish(publicationOf(open, request, about, once)));
+  }
+
+  function answerFailed(source: string, error: unknown): Answer {
+    // Deleted between verifying and storing.
+    if (isPosthornError(error, 'not_found')) return refuse('not_found', source, error.message);
+    logger.error({ source, error: describeError(error) }, 'a webhook could not be taken');
+    return refused(failed(error), source, describeError(error));
   }
 
   /** What need not be verified to be refused. */
@@ -205,22 +211,22 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   return {
     maxBodyBytes,
-    async receive(name, request, urlToken) {
-      try {
-        return await receive(name, request, urlToken);
-      } catch (error) {
-        // Deleted between verifying and storing.
-        if (isPosthornError(error, 'not_found')) return refuse('not_found', name.slice(0, 80), error.message);
-        logger.error({ source: name.slice(0, 80), error: describeError(error) }, 'a webhook could not be taken');
-        return refused(failed(error), name.slice(0, 80), describeError(error));
-      }
-    },
+    receive,
     refuse(code, source, reason, detail) {
       logger.warn({ source: source.slice(0, 80), reason }, `webhook refused: ${code}`);
       return refused(refusal(code, detail), source.slice(0, 80), reason);
     },
     changed: (sourceId) => sources.changed(sourceId),
   };
+}
+
+/** The event, or why there is none. */
+function eventOf({ prepared }: OpenSource, request: InboundRequest): InboundEvent | string {
+  try {
+    return prepared.eventOf(request);
+  } catch (error) {
+    return describeError(error);
+  }
 }
 
 const BECAME = { accepted: 'stored', unwanted: 'ignored', duplicate: 'skipped' } as const;

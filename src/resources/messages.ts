@@ -1,5 +1,6 @@
 /** Messages: publish, look up, list. Publishing is the hot path: it checks in place and compiles nothing. */
 import { createHash } from 'node:crypto';
+import type { Published } from '../engine/index.ts';
 import { invalid, PosthornError } from '../errors.ts';
 import type { Message } from '../model/index.ts';
 import type { Remembered, SqlClient } from '../store/index.ts';
@@ -60,7 +61,10 @@ export function createMessages(context: Context): Messages {
 
   async function accept(input: CheckedInput): Promise<Message | Remembered> {
     checkSize(input.payload, maxPayloadBytes);
-    const published = await engine.publish(checkMarks(input));
+    return resultOf(input, await engine.publish(checkMarks(input, input.payload, input.remember)));
+  }
+
+  function resultOf(input: Pick<PublishInput, 'eventId'>, published: Published): Message | Remembered {
     if (published.kind === 'accepted') return published.message;
     if (published.kind === 'unwanted') throw new Error('a publication is stored whether or not somebody is for it');
     if (published.by === 'key') return published.remembered;
@@ -69,10 +73,12 @@ export function createMessages(context: Context): Messages {
 
   async function publish(input: PublishInput, { client }: PublishOptions = {}): Promise<Message> {
     const { idempotencyKey: key } = objectArgument(input);
-    const checked = { ...input, payload: toPayloadBytes(input.payload, PAYLOAD) };
-    if (client !== undefined) return enqueue(client, checked, key);
-    if (key === undefined) return (await accept(checked)) as Message;
-    return publishOnce(checked, key);
+    const payload = toPayloadBytes(input.payload, PAYLOAD);
+    if (client !== undefined) return enqueue(client, { ...input, payload }, key);
+    if (key !== undefined) return publishOnce({ ...input, payload }, key);
+    // As accept does, without a copy and a promise more: this is how nearly everything is published.
+    checkSize(payload, maxPayloadBytes);
+    return resultOf(input, await engine.publish(checkMarks(input, payload))) as Message;
   }
 
   async function publishOnce(input: CheckedInput, key: string): Promise<Message> {
@@ -99,7 +105,7 @@ export function createMessages(context: Context): Messages {
       throw invalid(['idempotencyKey'], 'cannot go into your transaction: give an eventId instead');
     if (typeof client?.query !== 'function') throw invalid(['client'], 'must have query(text, values)', 'type_error');
     checkSize(input.payload, maxPayloadBytes);
-    const { application, eventType, payload, eventId, channels, tags } = checkMarks(input);
+    const { application, eventType, payload, eventId, channels, tags } = checkMarks(input, input.payload);
     const message: Message = {
       id: context.ids.next('msg'),
       applicationId: application,
@@ -145,15 +151,11 @@ export function createMessages(context: Context): Messages {
 }
 
 /** Callers in plain JavaScript may pass anything, more than is asked for too. */
-function checkMarks({
-  application,
-  eventType,
-  payload,
-  eventId,
-  channels,
-  tags,
-  remember,
-}: CheckedInput): CheckedInput {
+function checkMarks(
+  { application, eventType, eventId, channels, tags }: Omit<CheckedInput, 'payload' | 'remember'>,
+  payload: Uint8Array,
+  remember?: Remember<Message>,
+): CheckedInput {
   if (typeof application !== 'string') throw notText('application');
   if (typeof eventType !== 'string') throw notText('eventType');
   checkName(eventType, EVENT_TYPE);

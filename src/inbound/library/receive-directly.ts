@@ -7,7 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
-import { headersOf, outsideUrl } from './read-request.ts';
+import { outsideUrl } from './read-request.ts';
 
 /** Letters that mean themselves in a path. A query, an escape or an empty part is the framework's. */
 const PLAIN = /^[\w.~-]{1,256}$/;
@@ -30,22 +30,28 @@ export function receiveDirectly(server: FastifyInstance, receiver: Receiver, pre
     const name = slash < 0 ? place : place.slice(0, slash);
     const urlToken = slash < 0 ? '' : place.slice(slash + 1);
     const isOurs = PLAIN.test(name) && (slash < 0 || PLAIN.test(urlToken));
-    const headers = isOurs ? headersOf(request.rawHeaders) : undefined;
+    const headers = isOurs ? headersEachOnce(request) : undefined;
     if (headers === undefined || !isPlain(headers, receiver.maxBodyBytes)) {
       framework?.call(server.server, request as never, response as never);
       return;
     }
     const outside = outsideUrl(url, headers, 'encrypted' in request.socket);
     onBody(request, (body) => {
-      receiver
-        .receive(name, { method: 'POST', url: outside, headers, body }, urlToken)
-        .then((answer) => send(response, answer, isClosing))
-        .catch(() => response.destroy());
+      receiver.receive(name, { method: 'POST', url: outside, headers, body }, urlToken).then(
+        (answer) => send(response, answer, isClosing),
+        () => response.destroy(),
+      );
     });
   }
 
   server.server.off('request', framework);
   server.server.on('request', onRequest);
+}
+
+/** As Node has read them. What it makes of a header that is there twice is not what verifies: the framework's route knows. */
+function headersEachOnce({ headers, rawHeaders }: IncomingMessage): Readonly<Record<string, string>> | undefined {
+  const isEachOnce = 2 * Object.keys(headers).length === rawHeaders.length && headers['set-cookie'] === undefined;
+  return isEachOnce ? (headers as Record<string, string>) : undefined;
 }
 
 /** Its length is known and within the limit: nothing is read that would be refused for its size. */
@@ -67,8 +73,12 @@ function onBody(request: IncomingMessage, then: (body: Uint8Array) => void): voi
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer, isClosing: boolean): void {
-  const all = ['content-length', String(Buffer.byteLength(body))];
-  for (const name of Object.keys(headers)) all.push(name, headers[name] ?? '');
-  if (isClosing) all.push('connection', 'close');
-  response.writeHead(status, all).end(body);
+  try {
+    const all = ['content-length', String(Buffer.byteLength(body))];
+    for (const name of Object.keys(headers)) all.push(name, headers[name] ?? '');
+    if (isClosing) all.push('connection', 'close');
+    response.writeHead(status, all).end(body);
+  } catch {
+    response.destroy();
+  }
 }
