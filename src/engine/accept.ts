@@ -53,7 +53,14 @@ export class Acceptor {
     this.#options = options;
     const bytesOf = ({ message }: AcceptItem) => message.payload.length;
     const { batchesAtOnce: atOnce } = options.store;
-    const limits = { maxItems: MAX_ACCEPTS_PER_COMMIT, maxBytes: MAX_BYTES_PER_COMMIT / atOnce, bytesOf, atOnce };
+    const limits = {
+      maxItems: MAX_ACCEPTS_PER_COMMIT,
+      maxBytes: MAX_BYTES_PER_COMMIT / atOnce,
+      bytesOf,
+      atOnce,
+      // What is accepted much sooner than it can be sent only lies in memory, or in the store to be claimed again.
+      hasOtherWork: () => options.lanes.hasPlenty,
+    };
     this.#commits = new Batcher(limits, (items) => this.#commit(items));
   }
 

@@ -74,6 +74,15 @@ it('lets turns of the event loop pass after a run of many, and none after a run 
   expect(runs).toEqual([MANY, REST_TURNS, 1, 1]);
 });
 
+it('goes on at once with what did not fit into a run of many', async () => {
+  const { batcher, batches } = sizes({ maxItems: MANY });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  for (let n = 0; n < MANY + 1; n++) void batcher.add(1);
+  await turn();
+  await turn();
+  expect(batches.map(({ length }) => length)).toEqual([MANY, 1]);
+});
+
 it('does not let so many wait for that', async () => {
   const runs: number[] = [];
   const batcher = new Batcher<number, number>({ maxItems: 1000 }, async (items) => {
@@ -95,4 +104,31 @@ it('begins in the middle of a turn as soon as enough wait, each run with its sha
   expect(runs).toEqual(Array(4).fill(ENOUGH / 4));
   expect(await Promise.all(added)).toHaveLength(ENOUGH + MANY);
   expect(runs).toEqual([...Array(4).fill(ENOUGH / 4), MANY]);
+});
+
+it('lets the turns pass however many wait while there is other work, and begins when there is none or they are over', async () => {
+  const runs: number[] = [];
+  let isBusy = true;
+  const limits = { maxItems: 1000, hasOtherWork: () => isBusy };
+  const batcher = new Batcher<number, number>(limits, async (items) => {
+    runs.push(items.length);
+    return items;
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const addEnough = () => Array.from({ length: ENOUGH }, (_, n) => batcher.add(n));
+  // Nothing rests before the first.
+  await Promise.all(addEnough());
+  void addEnough();
+  for (let n = 0; n < REST_TURNS; n++) {
+    expect(runs).toEqual([ENOUGH]);
+    await turn();
+  }
+  await batcher.idle();
+  expect(runs).toEqual([ENOUGH, ENOUGH]);
+  void addEnough();
+  await turn();
+  expect(runs).toEqual([ENOUGH, ENOUGH]);
+  isBusy = false;
+  await turn();
+  expect(runs).toEqual([ENOUGH, ENOUGH, ENOUGH]);
 });

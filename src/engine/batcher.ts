@@ -5,6 +5,8 @@ export interface BatchLimits<Item> {
   readonly bytesOf?: (item: Item) => number;
   /** Runs that may be under way; one without it. */
   readonly atOnce?: number;
+  /** Whether there is other work for the turns that pass after a run of many: then they pass however many wait. */
+  readonly hasOtherWork?: () => boolean;
 }
 
 /** A run of so many is one of many. */
@@ -53,7 +55,7 @@ export class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#waiting.length >= this.#enough) this.#begin();
+      if (this.#isTime()) this.#begin();
       else this.#schedule();
     });
   }
@@ -72,10 +74,16 @@ export class Batcher<Item, Result> {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#restTurns === 0) return this.#begin();
+      if (this.#restTurns === 0 || this.#isTime()) return this.#begin();
       this.#restTurns -= 1;
       this.#schedule();
     });
+  }
+
+  /** Whether no turn need pass, to the end of this one or of the rest. */
+  #isTime(): boolean {
+    if (this.#waiting.length < this.#enough) return false;
+    return this.#restTurns === 0 || !this.#limits.hasOtherWork?.();
   }
 
   /** Begins the next run, if anything waits and one more may be under way. */
@@ -84,28 +92,32 @@ export class Batcher<Item, Result> {
     this.#running += 1;
     this.#restTurns = 0;
     const batch = this.#waiting.splice(0, this.#batchSize());
+    // What did not fit waits for nothing but its turn, however few it is.
+    const isCut = this.#waiting.length > 0;
+    if (isCut) this.#schedule();
+    const rests = batch.length >= MANY && !isCut;
     const run = async () => this.#run(batch.map(({ item }) => item));
     run().then(
       (results) =>
-        this.#end(batch, () => {
+        this.#end(rests, () => {
           for (let index = 0; index < batch.length; index++) batch[index]?.resolve(results[index] as Result);
         }),
       (error: unknown) =>
-        this.#end(batch, () => {
+        this.#end(rests, () => {
           for (const entry of batch) entry.reject(error);
         }),
     );
   }
 
-  #end(batch: readonly Entry<Item, Result>[], settle: () => void): void {
+  #end(rests: boolean, settle: () => void): void {
     this.#running -= 1;
-    if (this.#waiting.length >= this.#enough || batch.length < MANY) {
+    if (rests) this.#restTurns = REST_TURNS;
+    if (!rests || this.#isTime()) {
       // First the next, then those who waited for this one: the store works while they go on.
       this.#begin();
       settle();
     } else {
       settle();
-      this.#restTurns = REST_TURNS;
       this.#schedule();
     }
     if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();

@@ -32,6 +32,8 @@ const MAX_LANES = 50_000;
 const FORGET_LOOKS = 4;
 /** What an unknown lane gets to begin with; from then on its own limit says. */
 const FIRST_ROOM = 8;
+/** Enough to go on with while the next are being accepted. */
+const PLENTY = 256;
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /** Beyond this much no lane leases ahead: one that was fast and fell silent must leave memory to the others. */
 const MAX_AHEAD_BYTES = MAX_HELD_BYTES / 4;
@@ -43,6 +45,8 @@ export class Lanes {
   /** Lanes with anything in flight, promised, waiting or left in the store; the least recently claimed for first. */
   readonly #active = new Set<Lane>();
   readonly #slots: Slots;
+  /** Jobs that are leased to this node and not started. */
+  #waiting = 0;
   /** Payload bytes of all that is leased to this node, waiting or in flight. */
   #heldBytes = 0;
   /** Payload bytes of what is being accepted as leased. */
@@ -71,6 +75,11 @@ export class Lanes {
   /** Whether more may be leased: large payloads wait in the store rather than in memory. */
   get hasMemory(): boolean {
     return this.freeBytes > 0;
+  }
+
+  /** Whether there is so much to start that more to come is no hurry. */
+  get hasPlenty(): boolean {
+    return this.#waiting > PLENTY;
   }
 
   /** How many more bytes of payloads may be leased. */
@@ -215,12 +224,14 @@ export class Lanes {
 
   /** Answers what was leased but not started, and forgets it. */
   drain(): Job[] {
+    this.#waiting = 0;
     return [...this.#active].flatMap((lane) => lane.drain());
   }
 
   #enqueue(lane: Lane, job: Job): void {
     this.#active.add(lane);
     this.#heldBytes += job.delivery.payload.length;
+    this.#waiting += 1;
     lane.enqueue(job);
     this.#pump(lane);
   }
@@ -262,6 +273,7 @@ export class Lanes {
       this.#pace(lane, next.waitMs);
       return false;
     }
+    this.#waiting -= 1;
     this.#slots.take(next, lane);
     this.#options.start(next);
     return true;
