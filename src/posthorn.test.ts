@@ -108,24 +108,6 @@ it('tells what became of each request to a source, and a hook that throws change
   }
 });
 
-it('gives the same source to who declares it again in the same way, and refuses another way', async () => {
-  const schema = await createTestSchema();
-  const posthorn = await createPosthorn({ store: schema.url, postgresPool: 2, logger: false });
-  try {
-    const declare = () => posthorn.source('stripe', { secret: 'whsec_test' });
-    const source = declare().on('invoice.paid', () => {});
-    expect(declare()).toBe(source);
-    expect(() => declare().on('invoice.paid', () => {})).toThrow('two handlers called "invoice.paid"');
-    expect(() => posthorn.source('stripe', { secret: 'whsec_other' })).toThrow(
-      'The source stripe is declared already, with other options',
-    );
-    await source.ready();
-  } finally {
-    await posthorn.close(0);
-    await schema.drop();
-  }
-});
-
 it('ALL-06 whatever is called on a closed one says so in the same words, and a receiver answers 503 with them', async () => {
   const schema = await createTestSchema();
   const posthorn = await createPosthorn({ store: schema.url, postgresPool: 2, logger: false });

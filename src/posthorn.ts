@@ -33,7 +33,6 @@ import {
   createReceiver,
   createVerifyPorts,
   type DeclaredSource,
-  declareOnce,
   declareSource,
   type EventMap,
   LONGEST_DEDUPE_MS,
@@ -202,19 +201,6 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     throw error;
   }
   const strict = strictResources(resources);
-  const declared = declareOnce((name, given) =>
-    declareSource(name, given, {
-      sources: resources.sources,
-      deadLetters: resources.deadLetters,
-      handlers,
-      receiver,
-      clock,
-      logger,
-      transactional: store.transact !== undefined,
-      isClosed: () => isClosed,
-      onHandler: () => engine.wake(),
-    }),
-  );
   return {
     ...strict,
     config: withoutSecrets(config),
@@ -228,9 +214,18 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
       if (isClosed) throw closed();
       return engine.on(listener);
     },
-    // What its events are is the compiler's affair alone.
-    source: <Events extends object>(name: string, given: SourceOptions) =>
-      declared(name, given) as DeclaredSource<Events>,
+    source: (name, sourceOptions: SourceOptions) =>
+      declareSource(name, sourceOptions, {
+        sources: resources.sources,
+        deadLetters: resources.deadLetters,
+        handlers,
+        receiver,
+        clock,
+        logger,
+        transactional: store.transact !== undefined,
+        isClosed: () => isClosed,
+        onHandler: () => engine.wake(),
+      }),
     close,
     served: {
       resources,

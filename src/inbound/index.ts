@@ -8,7 +8,6 @@
 export { type Handler, type HandlerContext, SILENT } from './handlers/handler.ts';
 export { PermanentError, RetryableError } from './handlers/handler-errors.ts';
 export { createHandlerRegistry } from './handlers/handler-registry.ts';
-export { declareOnce } from './library/declare-once.ts';
 export {
   type DeclaredSource,
   declareSource,
