@@ -22,7 +22,7 @@ answer({
   async open({ apiUrl, application, token, receivesAt }) {
     const { host, hostname, port } = new URL(apiUrl);
     connections = Array.from({ length: CONNECTIONS }, () => new Connection(hostname, Number(port)));
-    await Promise.all(connections.map((connection) => connection.opened));
+    await Promise.all(connections.map((connection) => connection.open()));
     if (receivesAt !== undefined) {
       nextRequest = () => bytesOf(host, stripeRequest(receivesAt, ++sent));
       return;
@@ -38,6 +38,7 @@ answer({
 
   async publish({ events }) {
     const requests = Array.from({ length: events }, nextRequest);
+    await Promise.all(connections.map((connection) => connection.open()));
     const startedAt = monotonicMs();
     await Promise.all(connections.map((connection) => connection.send(requests)));
     return { startedAt, acceptedAt: monotonicMs() };
@@ -55,18 +56,25 @@ function bytesOf(host, { method, path, headers, body }) {
 }
 
 class Connection {
-  opened;
+  #target;
   #socket;
   #answer = '';
   #requests = [];
   #end;
 
   constructor(host, port) {
-    this.#socket = connect({ host, port, noDelay: true });
-    this.opened = once(this.#socket, 'connect');
+    this.#target = { host, port, noDelay: true };
+  }
+
+  /** Also again, where the server has closed it between two turns. */
+  async open() {
+    if (this.#socket?.destroyed === false) return;
+    this.#answer = '';
+    this.#socket = connect(this.#target);
     this.#socket.on('data', (bytes) => this.#read(bytes));
     this.#socket.on('error', (error) => this.#end?.reject(error));
     this.#socket.on('close', () => this.#end?.reject(new Error('the server closed a connection')));
+    await once(this.#socket, 'connect');
   }
 
   /** Takes requests out of the list, which others take from too, until it is empty and the last is answered. */
@@ -85,7 +93,7 @@ class Connection {
 
   #next() {
     const request = this.#requests.pop();
-    if (request === undefined) this.#end.resolve();
+    if (request === undefined) this.#end?.resolve();
     else this.#socket.write(request);
   }
 
@@ -99,7 +107,7 @@ class Connection {
     const answer = this.#answer;
     this.#answer = '';
     if (length !== undefined && /^HTTP\/1\.1 20[02] /.test(answer)) this.#next();
-    else this.#end.reject(new Error(`the server answered ${answer.slice(0, 300)}`));
+    else this.#end?.reject(new Error(`the server answered ${answer.slice(0, 300)}`));
   }
 }
 

@@ -77,7 +77,10 @@ export class Lanes {
     return this.freeBytes > 0;
   }
 
-  /** Whether there is so much to start that more to come is no hurry. */
+  /**
+   * Whether there is so much to start that more to come is no hurry. What waits for a slow endpoint counts too: then nothing
+   * happens in the turns that an accept rests, and they are over at once.
+   */
   get hasPlenty(): boolean {
     return this.#waiting > PLENTY;
   }

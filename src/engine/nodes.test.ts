@@ -55,6 +55,7 @@ afterEach(async () => {
 function watched(inner: Store): Store {
   return new Proxy(inner, {
     get(target, name: keyof Store) {
+      if (typeof target[name] !== 'function') return target[name];
       return (input: never) => {
         calls.push(name);
         if (failing.has(name)) return Promise.reject(refusal ?? new Error(`${name} fails`));
@@ -111,7 +112,7 @@ describe('the direct path', () => {
     await rig.publish();
     await rig.attempts(1);
     const before = calls.length;
-    await Promise.all(Array.from({ length: 100 }, (_, n) => rig.publish({ n })));
+    await Promise.all(Array.from({ length: 50 }, (_, n) => rig.publish({ n })));
     expect(calls.slice(before).filter((name) => name === 'accept')).toHaveLength(1);
   });
 

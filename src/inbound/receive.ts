@@ -69,8 +69,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** One function to the commit and from it: every step that waits by itself costs each webhook a promise and a turn. */
-  async function receive(name: string, request: InboundRequest, urlToken?: string): Promise<Answer> {
+  async function receive(name: string, given: InboundRequest, urlToken?: string): Promise<Answer> {
     try {
+      const request = withOwnBytes(given);
       const open = sources.peek(name) ?? (await sources.find(name));
       if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
       const title = open.source.uid ?? open.source.id;
@@ -144,7 +145,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       application: source.id,
       eventType,
       eventId,
-      payload: ownBytes(request.body),
+      payload: request.body,
       headers: keptHeaders(request.headers, secrets),
       onlyIfWanted: source.onUnknownEvent !== 'keep',
     };
@@ -242,7 +243,8 @@ function answerTo(published: Published): Answer {
   }
 }
 
-/** Never a slice of a larger buffer: it waits in memory, and would keep all of it there. */
-function ownBytes(body: Uint8Array): Uint8Array {
-  return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+/** Never a slice of a larger buffer: the body waits in memory, and would keep all of it there. */
+function withOwnBytes(request: InboundRequest): InboundRequest {
+  const { body } = request;
+  return body.byteLength === body.buffer.byteLength ? request : { ...request, body: new Uint8Array(body) };
 }

@@ -76,7 +76,8 @@ export function withSecretsOf(
   before: ProviderSettings | undefined,
   given: ProviderSettings | undefined,
 ): ProviderSettings | undefined {
-  if (before === undefined || typeof given !== 'object' || given === null || 'secret' in given) return given;
+  if (before === undefined || typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  if ('secret' in given) return given;
   const provider = providerOf(name);
   const isSecret = (setting: string) => provider.settings[setting]?.secret === true;
   if (Object.keys(given).some(isSecret)) return given;

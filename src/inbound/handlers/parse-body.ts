@@ -1,4 +1,4 @@
-import { takeJson, textOf } from '../parsed-bodies.ts';
+import { takeJson, textOf } from '../providers/index.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|$)/i;

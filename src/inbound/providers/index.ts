@@ -8,6 +8,7 @@
  * no reason, error or answer; a source without a secret cannot be made, except with `none`, which says what it is.
  */
 export { eventTypeName, type InboundEvent } from './inbound-event.ts';
+export { takeJson, textOf } from './parsed-bodies.ts';
 export type {
   Answer,
   InboundRequest,

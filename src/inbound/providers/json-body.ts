@@ -1,5 +1,5 @@
 import { invalid } from '../../errors.ts';
-import { parseJson } from '../parsed-bodies.ts';
+import { parseJson } from './parsed-bodies.ts';
 import type { InboundRequest } from './provider.ts';
 
 export type Json = Readonly<Record<string, unknown>>;

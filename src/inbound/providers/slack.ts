@@ -69,7 +69,7 @@ export const slack = defineProvider({
   },
 });
 
-/** Only Slack's handshake is parsed twice: it is small and says what it is. */
+/** Only what may be Slack's handshake is parsed before it is verified: it is small and says what it is. */
 function isChallenge(body: Uint8Array): boolean {
   return body.length < 2048 && viewOf(body).includes('url_verification');
 }
