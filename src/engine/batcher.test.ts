@@ -74,16 +74,6 @@ it('lets turns of the event loop pass after a run of many, and none after a run 
   expect(runs).toEqual([MANY, REST_TURNS, 1, 1]);
 });
 
-it('lets the turns of a rest pass while nothing waits', async () => {
-  const { batcher, batches } = sizes({ maxItems: 100 });
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-  await Promise.all(Array.from({ length: MANY }, () => batcher.add(1)));
-  for (let n = 0; n <= REST_TURNS; n++) await turn();
-  void batcher.add(1);
-  await turn();
-  expect(batches.map(({ length }) => length)).toEqual([MANY, 1]);
-});
-
 it('goes on at once with what did not fit into a run of many', async () => {
   const { batcher, batches } = sizes({ maxItems: MANY });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
