@@ -12,10 +12,10 @@ export interface BatchLimits<Item> {
 /** A run of so many is one of many. */
 export const MANY = 16;
 /**
- * Turns of the event loop that pass after a run of many before the next begins, unless enough wait and there is nothing else
- * to do, or it was cut: fewer and larger runs, for
- * results that come some milliseconds later. Turns are long when there is much to do, and over at once when not. It saved a
- * tenth of all CPU, here and in the database, where a program publishes and delivers (November 2026).
+ * Turns of the event loop that pass after a run of many before the next begins, unless it was cut, or enough wait and there is
+ * nothing else to do: fewer and larger runs, for results that come some milliseconds later. Turns are long when there is much to
+ * do, and over at once when not. It saved a tenth of all CPU, here and in the database, where a program publishes and delivers
+ * (November 2026).
  */
 export const REST_TURNS = 12;
 /** Larger runs save little more. Where several may be under way, each has its share. */

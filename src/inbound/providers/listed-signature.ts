@@ -63,15 +63,15 @@ function readParts(
   if (parts.length > MOST_PARTS) return `${name} has more than ${MOST_PARTS} parts`;
   let time: string | undefined;
   const signatures: Buffer[] = [];
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index] ?? '';
+  for (const part of parts) {
     const equals = part.indexOf('=');
     const key = part.slice(0, equals).trim();
+    const value = part.slice(equals + 1).trim();
     if (key === timeName) {
       if (time !== undefined) return `${name} has two timestamps`;
-      time = part.slice(equals + 1).trim();
+      time = value;
     } else if (key === signatureName) {
-      const bytes = decode(part.slice(equals + 1).trim(), 'hex', 32);
+      const bytes = decode(value, 'hex', 32);
       if (bytes === undefined) return `${name} has a ${signatureName}= that is not hex of 32 bytes`;
       signatures.push(bytes);
     }
