@@ -83,6 +83,11 @@ export function floorId(prefix: IdPrefix, ms: number): string {
   return id.toString('latin1', 0, head + HEAD_LENGTH);
 }
 
+/** The id of another kind that was made with this one: it differs by its prefix alone, and sorts among its kind as this one does. */
+export function twinId(prefix: IdPrefix, id: string): string {
+  return prefix + id.slice(id.indexOf('_'));
+}
+
 /** When an id was made. Of the first part of an id, the earliest that it can be. */
 export function timeOfId(id: string): number {
   const head = id.slice(id.indexOf('_') + 1).slice(0, HEAD_LENGTH);

@@ -1,7 +1,7 @@
 /** One attempt, as one short path: sign → send (or handle) → decide → record. */
 import type { Clock } from '../clock.ts';
 import { describeError } from '../errors.ts';
-import type { Ids } from '../ids.ts';
+import { type Ids, twinId } from '../ids.ts';
 import type { Attempt, Outcome } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
 import { decide } from '../policy/index.ts';
@@ -99,7 +99,8 @@ export function conclude(
   const cameBack = whatCameBack(outcome, decision.kind === 'delivered');
   // Assigned one by one, here and wherever every delivery passes: V8 writes what follows a spread the slow way.
   const attempt: { -readonly [K in keyof Attempt]: Attempt[K] } = {
-    id: options.ids.next('atmpt'),
+    // Made with its delivery, in the list of attempts too: a success then needs no row of its own (store/first-success.ts).
+    id: job.handedAt === undefined ? options.ids.next('atmpt') : twinId('atmpt', delivery.id),
     deliveryId: delivery.id,
     messageId: delivery.messageId,
     applicationId: delivery.applicationId,

@@ -1,4 +1,5 @@
 /** The port's filters as WHERE clauses, and pages in both directions. */
+import type { DeliveryState } from '../model/index.ts';
 import type { AttemptFilter, DeliveryFilter, MessageFilter, Page, PageInput } from './queries.ts';
 import type { Where } from './where.ts';
 
@@ -24,6 +25,19 @@ export function deliveryFilter<V>(where: Where<V>, filter: DeliveryFilter): Wher
     .andText('last_error', filter.error);
   const [only, ...others] = filter.states ?? [];
   return only !== undefined && others.length === 0 ? where.andState(only) : where.andIn('state', filter.states);
+}
+
+const WAITING_STATES: readonly DeliveryState[] = ['pending', 'held'];
+
+/**
+ * What is listed by its destination lies in two indexes, of deliveries that never waited and of the others: a list is
+ * read from each, and merged.
+ */
+export function deliveryFilters<V>(anywhere: () => Where<V>, filter: DeliveryFilter): Where<V>[] {
+  if (filter.destinationId === undefined || filter.messageId !== undefined) return [deliveryFilter(anywhere(), filter)];
+  const waited = deliveryFilter(anywhere(), filter).and('due_at IS NOT NULL');
+  if (filter.states?.every((state) => WAITING_STATES.includes(state))) return [waited];
+  return [deliveryFilter(anywhere(), filter).and('due_at IS NULL'), waited];
 }
 
 export function attemptFilter<V>(where: Where<V>, filter: AttemptFilter): Where<V> {
@@ -59,6 +73,18 @@ export function toPage<R, T>(rows: readonly R[], page: PageInput, toItem: (row: 
   const items = rows.slice(0, page.limit).map(toItem);
   if (isBackward(page)) items.reverse();
   return { items, done: rows.length <= page.limit };
+}
+
+/** One page of several lists that are ordered by id and have nothing in common, from the same page of each. */
+export function mergePages<T extends { readonly id: string }>(pages: readonly Page<T>[], page: PageInput): Page<T> {
+  const [only, ...others] = pages;
+  if (only !== undefined && others.length === 0) return only;
+  const sign = page.order === 'ascending' ? 1 : -1;
+  const items = pages.flatMap((each) => each.items).sort((a, b) => (a.id < b.id ? -sign : sign));
+  return {
+    items: isBackward(page) ? items.slice(-page.limit) : items.slice(0, page.limit),
+    done: items.length <= page.limit && pages.every(({ done }) => done),
+  };
 }
 
 function isBackward({ cursor }: PageInput): boolean {

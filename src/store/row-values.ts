@@ -24,7 +24,7 @@ export function messageValues(message: MessageToWrite) {
 }
 
 export const DEAD_LETTER_COLUMNS = `id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
-  schedule_attempts, max_attempts, first_attempt_at, created_at, updated_at, reason, dead_cause, dead_at, fingerprint,
+  schedule_attempts, max_attempts, first_attempt_at, due_at, created_at, updated_at, reason, dead_cause, dead_at, fingerprint,
   last_error`;
 
 export function deadLetterValues(delivery: Delivery) {
@@ -40,6 +40,8 @@ export function deadLetterValues(delivery: Delivery) {
     delivery.scheduleAttempts,
     delivery.maxAttempts ?? null,
     delivery.firstAttemptAt ?? null,
+    // It has waited: its attempts have rows of their own.
+    delivery.createdAt,
     delivery.createdAt,
     delivery.updatedAt,
     delivery.reason,

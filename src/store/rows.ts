@@ -1,5 +1,12 @@
 /** Rows as records. Column names are the model's in snake case. */
-import type { Attempt, Decision, Delivery, EndpointHealth, Message } from '../model/index.ts';
+import {
+  type Attempt,
+  type Decision,
+  type Delivery,
+  type EndpointHealth,
+  FINAL_STATES,
+  type Message,
+} from '../model/index.ts';
 import type { ClaimedDelivery } from './leasing.ts';
 import type { Counts } from './queries.ts';
 
@@ -27,8 +34,8 @@ export interface DeliveryRow {
 }
 
 export function toDelivery(row: DeliveryRow): Delivery {
-  // What was handed over as it was accepted has waited for nothing.
-  const dueAt = row.due_at ?? (row.state === 'leased' ? row.created_at : null);
+  // A column that stays when the delivery is finished (first-success.ts). What was handed over has waited for nothing.
+  const dueAt = FINAL_STATES.includes(row.state) ? null : (row.due_at ?? row.created_at);
   return {
     id: row.id,
     messageId: row.message_id,

@@ -66,9 +66,10 @@ export const TRANSFER_TABLES: readonly TransferTable[] = [
     columns: [
       ...text('id', 'message_id', 'application_id', 'destination_id', 'event_type', 'state', 'trigger_kind'),
       ...integer('attempts', 'schedule_attempts', 'max_attempts', 'first_attempt_at', 'due_at'),
-      ...integer('created_at', 'updated_at', 'dead_at'),
-      ...text('reason', 'dead_cause', 'fingerprint'),
-      ...document('last_error'),
+      ...integer('created_at', 'updated_at', 'dead_at', 'success_status', 'success_ms'),
+      ...text('reason', 'dead_cause', 'fingerprint', 'success_url'),
+      ...document('last_error', 'success_response'),
+      ...boolean('success_truncated'),
     ],
   },
   {

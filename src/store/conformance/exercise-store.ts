@@ -3,6 +3,7 @@ import { exerciseAccept } from './accept.ts';
 import { exerciseClaim } from './claim.ts';
 import { exerciseCounts } from './counts.ts';
 import { exerciseDeadLetters } from './dead-letters.ts';
+import { exerciseFirstSuccess } from './first-success.ts';
 import { type StoreHarness, useScene } from './harness.ts';
 import { exerciseHistories } from './histories.ts';
 import { exerciseLease } from './lease.ts';
@@ -33,6 +34,7 @@ export function exerciseStore(name: string, harness: StoreHarness): void {
       exerciseClaim(use);
       exerciseLease(use);
       exerciseRecord(use);
+      exerciseFirstSuccess(use);
       exerciseRecordHealth(use);
       exerciseTransact(use, capabilities);
       exerciseRelease(use);

@@ -40,7 +40,7 @@ const MOVE_ON = statement(
       dead_cause, dead_at, max_attempts, fingerprint, last_error)),
   moved AS (
     UPDATE deliveries d SET state = i.state, lease_epoch = NULL, attempts = i.number,
-      schedule_attempts = i.schedule_attempts, first_attempt_at = i.first_attempt_at, due_at = i.due_at, updated_at = $2,
+      schedule_attempts = i.schedule_attempts, first_attempt_at = i.first_attempt_at, due_at = coalesce(i.due_at, d.due_at), updated_at = $2,
       reason = i.reason, dead_cause = i.dead_cause, dead_at = i.dead_at, max_attempts = i.max_attempts,
       fingerprint = i.fingerprint, last_error = i.last_error
     FROM (
@@ -63,7 +63,15 @@ const MOVE_ON = statement(
 );
 const WRITTEN = statement(
   'record_written',
-  'SELECT id FROM attempts WHERE (message_id, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))',
+  `SELECT a.id FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
+    AS i (message_id, id, delivery_id, started_at, duration_ms)
+  JOIN attempts a ON a.message_id = i.message_id AND a.id = i.id
+    AND a.started_at = i.started_at AND a.duration_ms = i.duration_ms
+  UNION ALL
+  SELECT i.id FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
+    AS i (message_id, id, delivery_id, started_at, duration_ms)
+  JOIN deliveries d ON d.id = i.delivery_id AND i.id = 'atmpt_' || substr(d.id, 5) AND d.success_url IS NOT NULL
+    AND d.first_attempt_at = i.started_at AND d.success_ms = i.duration_ms`,
 );
 
 /**
@@ -149,7 +157,8 @@ function firstPerDelivery(items: readonly RecordItem[]): RecordItem[] {
 
 /**
  * A commit whose answer was lost is repeated by the engine and finds its lease gone. If the very attempt is there, that
- * was us: it is recorded, and whoever listens hears of it.
+ * was us: it is recorded, and whoever listens hears of it. The times tell it from the attempt of an heir, which may have the
+ * same id.
  */
 async function alreadyWritten(db: Db, lost: readonly RecordItem[]): Promise<RecordItem[]> {
   if (lost.length === 0) return [];
@@ -157,6 +166,9 @@ async function alreadyWritten(db: Db, lost: readonly RecordItem[]): Promise<Reco
     WRITTEN,
     lost.map(({ attempt }) => attempt.messageId),
     lost.map(({ attempt }) => attempt.id),
+    lost.map(({ attempt }) => attempt.deliveryId),
+    lost.map(({ attempt }) => attempt.startedAt),
+    lost.map(({ attempt }) => attempt.durationMs),
   );
   const ids = new Set(rows.map(({ id }) => id));
   return lost.filter(({ attempt }) => ids.has(attempt.id));

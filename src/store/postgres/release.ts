@@ -10,7 +10,7 @@ const RELEASE = statement(
     FROM deliveries d LEFT JOIN endpoints e ON e.id = d.destination_id WHERE d.id = ANY($1::text[])),
   released AS (
     UPDATE deliveries d SET state = w.state, lease_epoch = NULL, updated_at = $3,
-      due_at = CASE WHEN w.state <> 'cancelled' THEN $3::bigint END
+      due_at = CASE WHEN w.state <> 'cancelled' THEN $3::bigint ELSE d.due_at END
     FROM wanted w WHERE d.id = w.id AND d.state = 'leased' AND d.lease_epoch = $2
     RETURNING d.destination_id, d.state, d.due_at),
   ${noteLanes('released', '$4', '$5')}

@@ -1,9 +1,10 @@
 /** redeliver, addDelivery and discard: what a person does to chosen deliveries, in one transaction a call. */
 
 import type { DeliveryState } from '../../model/index.ts';
-import { deliveryFilter } from '../filters.ts';
+import { deliveryFilters, mergePages } from '../filters.ts';
+import { AS_ATTEMPT, AS_ATTEMPT_COLUMNS, NO_SUCCESS } from '../first-success.ts';
 import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
-import { anywhere, limitOf } from './dialect.ts';
+import { anywhere, page as readPage } from './dialect.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 import { noteLanes } from './lanes.ts';
 import { writeNews } from './news.ts';
@@ -14,13 +15,20 @@ const BY_HAND_HELD = "'to be sent again by hand; held: its endpoint is stopped'"
 // What has no endpoint any more would be held for ever: the join leaves it out.
 const REDELIVER = statement(
   'redeliver',
-  `WITH again AS (
+  `WITH chosen AS MATERIALIZED (
+    SELECT * FROM deliveries WHERE id = ANY($1::text[]) AND state = ANY($2::text[]) AND state <> 'leased'
+    ORDER BY id FOR NO KEY UPDATE),
+  given_rows AS (
+    INSERT INTO attempts (${AS_ATTEMPT_COLUMNS})
+    SELECT ${AS_ATTEMPT}, true, json_build_object('kind', 'delivered', 'reason', reason)::text
+    FROM chosen WHERE success_url IS NOT NULL AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = destination_id)),
+  again AS (
     UPDATE deliveries d SET state = CASE WHEN e.status = 'active' THEN 'pending' ELSE 'held' END, trigger_kind = 'manual',
       schedule_attempts = 0, first_attempt_at = NULL, due_at = $3, updated_at = $3,
       reason = CASE WHEN e.status = 'active' THEN ${BY_HAND} ELSE ${BY_HAND_HELD} END, dead_cause = NULL, dead_at = NULL,
-      fingerprint = NULL, last_error = NULL
-    FROM endpoints e
-    WHERE e.id = d.destination_id AND d.id = ANY($1::text[]) AND d.state = ANY($2::text[]) AND d.state <> 'leased'
+      fingerprint = NULL, last_error = NULL, ${NO_SUCCESS}
+    FROM endpoints e, chosen
+    WHERE e.id = d.destination_id AND d.id = chosen.id
     RETURNING d.id, d.destination_id, d.state, d.due_at),
   ${noteLanes('again', '$4', '$5', 'always')}
   SELECT again.id FROM again LEFT JOIN told ON true`,
@@ -101,8 +109,17 @@ async function choose(
 ): Promise<{ ids: string[]; more: boolean }> {
   if ('ids' in select) return { ids: [...select.ids], more: false };
   const states = (select.filter.states ?? from).filter((state) => from.includes(state));
-  const where = deliveryFilter(anywhere(), { ...select.filter, states }).and(condition);
-  const text = `SELECT id FROM deliveries ${where} ORDER BY id ${limitOf(select.limit + 1)}`;
-  const rows = await runner.all<{ id: string }>({ text }, ...where.params);
-  return { ids: rows.slice(0, select.limit).map(({ id }) => id), more: rows.length > select.limit };
+  const { limit } = select;
+  const page = { limit, order: 'ascending' } as const;
+  const pages = await Promise.all(
+    deliveryFilters(anywhere, { ...select.filter, states }).map((where) =>
+      readPage(
+        runner,
+        { table: 'deliveries', key: 'id', where: where.and(condition), page },
+        ({ id }: { id: string }) => ({ id }),
+      ),
+    ),
+  );
+  const { items, done } = mergePages(pages, page);
+  return { ids: items.map(({ id }) => id), more: !done };
 }

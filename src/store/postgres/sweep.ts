@@ -40,7 +40,7 @@ const CHUNKS = {
   ),
   cancel: chunk(
     'cancel',
-    "state = 'cancelled', due_at = NULL, reason = 'its endpoint was deleted'",
+    "state = 'cancelled', reason = 'its endpoint was deleted'",
     "'pending', 'held'",
     `SELECT id FROM deliveries WHERE destination_id = $1 AND queued_at IS NOT NULL
     UNION ALL SELECT id FROM deliveries WHERE destination_id = $1 AND is_held LIMIT $2`,

@@ -63,7 +63,7 @@ describe('a file of an earlier version', () => {
     await store.close();
 
     const db = await openDb(path);
-    expect(db.all('SELECT * FROM deliveries WHERE id > ? ORDER BY id', 'dlv_2')).toEqual(before);
+    expect(db.all('SELECT * FROM deliveries WHERE id > ? ORDER BY id', 'dlv_2')).toMatchObject(before);
     expect(db.all('SELECT id FROM webhook_dead_letter_queue')).toEqual([]);
     expect(db.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
     db.close();

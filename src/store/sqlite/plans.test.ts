@@ -42,6 +42,7 @@ describe('listDeliveries', () => {
     { applicationId: 'app_1' },
     { destinationId: 'ep_1' },
     { messageId: 'msg_1' },
+    { destinationId: 'ep_1', applicationId: 'app_1', states: ['delivered', 'dead'] },
   ])('reads no more than an index range for %j', (filter) => {
     const plans = plansOf((spied) => listDeliveries(spied, { ...filter, ...PAGE }));
     expect(plans.length).toBeGreaterThan(0);
@@ -56,11 +57,21 @@ describe('listAttempts', () => {
     { messageId: 'msg_1', destinationId: 'ep_1', deliveryId: 'dlv_1', applicationId: 'app_1' },
   ])('reads the attempts of the message alone for %j', (filter) => {
     const plans = plansOf((spied) => listAttempts(spied, { ...filter, ...PAGE }));
-    expect(plans).toEqual(['SEARCH attempts USING INDEX attempts_by_message (message_id=?)']);
+    expect(plans[0]).toBe('SEARCH attempts USING INDEX attempts_by_message (message_id=?)');
+    expect(plans[1]).toMatch(/^SEARCH deliveries USING INDEX deliveries_by_message \(message_id=\?/);
+    expect(plans.slice(2).filter((plan) => plan !== 'USE TEMP B-TREE FOR ORDER BY')).toEqual([]);
   });
 
   it('reads the attempts of a destination in their order', () => {
     const plans = plansOf((spied) => listAttempts(spied, { destinationId: 'ep_1', applicationId: 'app_1', ...PAGE }));
+    expect(plans).toEqual([
+      'SEARCH attempts USING INDEX attempts_by_destination (destination_id=?)',
+      'SEARCH deliveries USING INDEX deliveries_direct (destination_id=?)',
+    ]);
+  });
+
+  it('looks at no delivery for what only failures can be', () => {
+    const plans = plansOf((spied) => listAttempts(spied, { destinationId: 'ep_1', outcome: 'failure', ...PAGE }));
     expect(plans).toEqual(['SEARCH attempts USING INDEX attempts_by_destination (destination_id=?)']);
   });
 });

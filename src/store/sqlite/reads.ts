@@ -1,6 +1,9 @@
 /** getMessage, listMessages, getDelivery, listDeliveries, getAttempt, listAttempts, counts. */
+
+import { twinId } from '../../ids.ts';
 import type { Attempt, Delivery, Message } from '../../model/index.ts';
-import { attemptFilter, deliveryFilter, messageFilter } from '../filters.ts';
+import { attemptFilter, deliveryFilters, mergePages, messageFilter } from '../filters.ts';
+import { type FirstSuccessRow, firstSuccesses, toFirstSuccess } from '../first-success.ts';
 import {
   type AttemptRow,
   type CountsRow,
@@ -19,6 +22,7 @@ const MESSAGE = 'SELECT * FROM messages WHERE application_id = ? AND id = ?';
 const MESSAGE_BY_EVENT_ID = 'SELECT * FROM messages WHERE application_id = ? AND event_id = ?';
 const DELIVERY = 'SELECT * FROM deliveries WHERE id = ?';
 const ATTEMPT = 'SELECT * FROM attempts WHERE message_id = ? AND id = ?';
+const FIRST_SUCCESS = 'SELECT * FROM deliveries WHERE id = ? AND message_id = ? AND success_url IS NOT NULL';
 const count = (condition: string) => `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE ${condition} LIMIT ?1))`;
 // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
 const COUNTS = `SELECT ${count("state = 'pending'")} AS pending, ${count("state = 'held'")} AS held,
@@ -49,18 +53,25 @@ export function getDelivery(db: Db, input: { id: string }): Delivery | undefined
 }
 
 export function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Page<Delivery> {
-  const where = deliveryFilter(anywhere(), input);
-  return page(db, { table: 'deliveries', key: 'id', where, page: input }, toDelivery);
+  const pages = deliveryFilters(anywhere, input).map((where) =>
+    page(db, { table: 'deliveries', key: 'id', where, page: input }, toDelivery),
+  );
+  return mergePages(pages, input);
 }
 
 export function getAttempt(db: Db, input: { messageId: string; id: string }): Attempt | undefined {
   const row = db.get<AttemptRow>(ATTEMPT, input.messageId, input.id);
-  return row && toAttempt(row);
+  if (row !== undefined) return toAttempt(row);
+  const first = db.get<FirstSuccessRow>(FIRST_SUCCESS, twinId('dlv', input.id), input.messageId);
+  return first && toFirstSuccess(first);
 }
 
 export function listAttempts(db: Db, input: AttemptFilter & PageInput): Page<Attempt> {
   const where = attemptFilter(anywhere(), input);
-  return page(db, { table: 'attempts', key: 'id', where, page: input }, toAttempt);
+  const others = page(db, { table: 'attempts', key: 'id', where, page: input }, toAttempt);
+  const firsts = firstSuccesses(anywhere(), input, others);
+  if (firsts === undefined) return others;
+  return mergePages([others, page(db, { table: 'deliveries', key: 'id', ...firsts }, toFirstSuccess)], input);
 }
 
 export function counts(db: Db, input: { most: number; untakenBefore?: number }): Counts {

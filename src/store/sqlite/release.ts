@@ -3,7 +3,7 @@ import { DueLanes } from './lanes.ts';
 import { readHealth, waitingState } from './set-status.ts';
 
 const RELEASE = `
-  UPDATE deliveries SET state = ?, lease_epoch = NULL, due_at = ?, updated_at = ?
+  UPDATE deliveries SET state = ?, lease_epoch = NULL, due_at = coalesce(?, due_at), updated_at = ?
   WHERE id = ? AND state = 'leased' AND lease_epoch = ? RETURNING destination_id`;
 const DESTINATION = 'SELECT destination_id FROM deliveries WHERE id = ?';
 

@@ -1,8 +1,9 @@
 /** redeliver, addDelivery and discard: what a person does to chosen deliveries, in one transaction a call. */
 import type { DeliveryState } from '../../model/index.ts';
-import { deliveryFilter } from '../filters.ts';
+import { deliveryFilters, mergePages } from '../filters.ts';
+import { AS_ATTEMPT, AS_ATTEMPT_COLUMNS, NO_SUCCESS } from '../first-success.ts';
 import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
-import { anywhere } from './dialect.ts';
+import { anywhere, page as readPage } from './dialect.ts';
 import type { Db } from './driver.ts';
 import { DueLanes } from './lanes.ts';
 import { readHealth } from './set-status.ts';
@@ -10,9 +11,13 @@ import { readHealth } from './set-status.ts';
 const BY_ID = 'SELECT id, destination_id, state FROM deliveries WHERE id = ?';
 // What has no endpoint any more would be held for ever.
 const HAS_ENDPOINT = 'EXISTS (SELECT 1 FROM endpoints WHERE endpoints.id = destination_id)';
+const GIVE_ROW = `
+  INSERT INTO attempts (${AS_ATTEMPT_COLUMNS})
+  SELECT ${AS_ATTEMPT}, 1, json_object('kind', 'delivered', 'reason', reason)
+  FROM deliveries WHERE id = ? AND success_url IS NOT NULL`;
 const REDELIVER = `
   UPDATE deliveries SET state = ?, trigger_kind = 'manual', schedule_attempts = 0, first_attempt_at = NULL, due_at = ?,
-    updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL, fingerprint = NULL, last_error = NULL
+    updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL, fingerprint = NULL, last_error = NULL, ${NO_SUCCESS}
   WHERE id = ? AND state <> 'leased'`;
 const DISCARD = `
   UPDATE deliveries SET state = 'cancelled', updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL,
@@ -37,6 +42,7 @@ export function redeliver(db: Db, input: RedeliverInput): SelectionOutput {
   const { chosen, more } = choose(db, input.select, input.from, HAS_ENDPOINT);
   for (const row of chosen) {
     const { state, reason } = byHand(db, row.destination_id);
+    db.run(GIVE_ROW, row.id);
     db.run(REDELIVER, state, input.now, input.now, reason, row.id);
     if (state === 'pending') lanes.note(row.destination_id, input.now);
   }
@@ -82,11 +88,11 @@ function choose(
     };
   }
   const states = (select.filter.states ?? from).filter((state) => from.includes(state));
-  const where = deliveryFilter(anywhere(), { ...select.filter, states }).and(condition);
-  const rows = db.all<Selected>(
-    `SELECT id, destination_id, state FROM deliveries ${where} ORDER BY id LIMIT ?`,
-    ...where.params,
-    select.limit + 1,
+  const { limit } = select;
+  const page = { limit, order: 'ascending' } as const;
+  const pages = deliveryFilters(anywhere, { ...select.filter, states }).map((where) =>
+    readPage(db, { table: 'deliveries', key: 'id', where: where.and(condition), page }, (row: Selected) => row),
   );
-  return { chosen: rows.slice(0, select.limit), more: rows.length > select.limit };
+  const { items, done } = mergePages(pages, page);
+  return { chosen: [...items], more: !done };
 }

@@ -16,7 +16,7 @@ const CHUNKS = {
     WHERE id IN (SELECT id FROM deliveries WHERE destination_id = ?1 AND state = 'held' ORDER BY id LIMIT ?2)
     RETURNING due_at`,
   cancel: `
-    UPDATE deliveries SET state = 'cancelled', updated_at = ?3, due_at = NULL, reason = 'its endpoint was deleted'
+    UPDATE deliveries SET state = 'cancelled', updated_at = ?3, reason = 'its endpoint was deleted'
     WHERE id IN (
       SELECT id FROM deliveries WHERE destination_id = ?1 AND state = 'pending'
       UNION ALL SELECT id FROM deliveries WHERE destination_id = ?1 AND state = 'held'

@@ -121,9 +121,10 @@ function readPage(
   );
   let replacedNuls = 0;
   const toValue = ({ kind }: TransferColumn, value: SqlValue): TransferValue => {
+    if (value === null) return null;
     if (kind === 'boolean') return value === 1;
     if (typeof value === 'bigint') return Number(value);
-    if (kind === 'bytes' || value === null || typeof value === 'number') return value;
+    if (kind === 'bytes' || typeof value === 'number') return value;
     const text = typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
     const clean = withoutNuls(text, kind === 'list');
     if (clean !== text) replacedNuls += 1;
