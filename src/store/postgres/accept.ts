@@ -1,9 +1,10 @@
-import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, Remembered } from '../store.ts';
+import type { AcceptInput, AcceptItem, AcceptOutput, AcceptResult, NewDelivery, Remembered } from '../store.ts';
 import { type Db, type SqlValue, statement, type Tx } from './driver.ts';
 import { afterCommit, leavesEmpty, violates } from './explain.ts';
 import { noteLanes } from './lanes.ts';
 import { share } from './locks.ts';
 import { writeNews } from './news.ts';
+import { Shapes } from './shapes.ts';
 
 /**
  * The whole batch in one statement: the rows of those items with which nothing is wrong, and what is with the others.
@@ -11,62 +12,70 @@ import { writeNews } from './news.ts';
  * transaction that takes an event id or key in the same moment makes it fail as a whole (on the primary key, or on
  * `expires_at` set to NULL), and the next try sees the winner.
  *
- * Nothing is joined but tables by their keys: to PostgreSQL an array is ten rows long, and it joins two of them by
- * comparing all with all. Most messages have one delivery, which comes with its item; an item finds others that it has by
- * their places, `others_from` to `others_to`.
+ * What messages have in common crosses once, as a shape: whose they are, by which revision, of which type; so does what
+ * deliveries have. A row is its ids, its bytes and the place of its shape. Nothing is joined but tables by their keys: to
+ * PostgreSQL an array is ten rows long, and it joins two of them by comparing all with all. Payloads go straight from their
+ * array into the table: gathered in a CTE first, each would be written twice more.
  */
 const ACCEPT = statement(
   'accept',
   `WITH node AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM nodes WHERE epoch = $1 AND expires_at > 0) AS alive),
-  item AS MATERIALIZED (
-    SELECT i.*, coalesce(a.fanout_revision, s.fanout_revision) AS current_revision, e.message_id AS known,
-      r.key AS known_key, r.fingerprint AS known_fingerprint, r.status AS known_status, r.body AS known_body,
-      r.expires_at AS known_expires_at,
-      coalesce(a.fanout_revision, s.fanout_revision) = i.fanout_revision AND r.key IS NULL
-        -- A message out of the outbox has had its event id since it was put there.
-        AND (e.message_id IS NULL OR e.message_id = i.id) AS is_taken
-    FROM unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
-      $12::bytea[], $13::bigint[], $14::text[], $15::text[], $16::int[], $17::text[], $18::bigint[], $19::text[], $20::text[],
-      $21::text[], $22::text[], $23::text[], $24::int[], $25::int[])
-    AS i (ord, id, application_id, fanout_revision, event_id, event_type, channels, tags, payload, created_at,
-      key, fingerprint, status, body, expires_at, headers, content_type, delivery_id, destination_id, first_state,
-      others_from, others_to)
-    LEFT JOIN applications a ON a.id = i.application_id
-    LEFT JOIN sources s ON s.id = i.application_id
-    LEFT JOIN event_ids e ON e.application_id = i.application_id AND e.event_id = i.event_id
-    LEFT JOIN remembered r ON r.key = i.key AND r.expires_at > $2),
+  shape AS MATERIALIZED (
+    SELECT array_agg(current.revision ORDER BY s.place) AS revisions,
+      array_agg(coalesce(current.revision = s.revision, false) ORDER BY s.place) AS are_current
+    FROM unnest($5::text[], $6::bigint[]) WITH ORDINALITY AS s (application_id, revision, place)
+    LEFT JOIN applications a ON a.id = s.application_id
+    LEFT JOIN sources o ON o.id = s.application_id,
+    LATERAL (SELECT coalesce(a.fanout_revision, o.fanout_revision) AS revision) current),
+  -- Items with an event id or a key, which somebody may have had before.
+  named AS MATERIALIZED (
+    SELECT i.*, e.message_id AS known, r.key AS known_key, r.fingerprint AS known_fingerprint, r.status AS known_status,
+      r.body AS known_body, r.expires_at AS known_expires_at,
+      -- A message out of the outbox has had its event id since it was put there.
+      r.key IS NOT NULL OR (e.message_id IS NOT NULL AND e.message_id <> i.id) AS is_refused
+    FROM unnest($8::text[], $9::int[], $12::text[], $17::text[], $18::text[], $19::int[], $20::text[], $21::bigint[])
+      WITH ORDINALITY AS i (id, shape, event_id, key, fingerprint, status, body, expires_at, place)
+    LEFT JOIN event_ids e ON e.application_id = ($5::text[])[i.shape] AND e.event_id = i.event_id
+    LEFT JOIN remembered r ON r.key = i.key AND r.expires_at > $2
+    WHERE i.event_id IS NOT NULL OR i.key IS NOT NULL),
+  refused AS MATERIALIZED (SELECT coalesce(array_agg(place), '{}') AS places FROM named WHERE is_refused),
+  taken AS MATERIALIZED (
+    SELECT named.* FROM named, shape WHERE NOT is_refused AND shape.are_current[named.shape]),
   new_event_ids AS (
     INSERT INTO event_ids (application_id, event_id, message_id)
-    SELECT application_id, event_id, id FROM item WHERE is_taken AND event_id IS NOT NULL AND known IS NULL
+    SELECT ($5::text[])[shape] AS application_id, event_id, id FROM taken WHERE event_id IS NOT NULL AND known IS NULL
     ORDER BY application_id, event_id),
   new_remembered AS (
     INSERT INTO remembered (key, fingerprint, status, body, expires_at)
-    SELECT key, fingerprint, status, body, expires_at FROM item WHERE is_taken AND key IS NOT NULL ORDER BY key
+    SELECT key, fingerprint, status, body, expires_at FROM taken WHERE key IS NOT NULL ORDER BY key
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
       expires_at = CASE WHEN remembered.expires_at <= $2 THEN excluded.expires_at END),
   new_messages AS (
     INSERT INTO messages (id, application_id, event_id, event_type, channels, tags, payload, created_at, headers, content_type)
-    SELECT id, application_id, event_id, event_type, channels::jsonb, tags::jsonb, payload, created_at, headers, content_type
-    FROM item WHERE is_taken),
+    SELECT i.id, ($5::text[])[i.shape], i.event_id, ($7::text[])[i.shape], i.channels::jsonb, i.tags::jsonb, i.payload,
+      i.created_at, i.headers, i.content_type
+    FROM shape, refused, unnest($8::text[], $9::int[], $10::bytea[], $11::bigint[], $12::text[], $13::text[], $14::text[],
+      $15::text[], $16::text[])
+      WITH ORDINALITY AS i (id, shape, payload, created_at, event_id, channels, tags, headers, content_type, place)
+    WHERE shape.are_current[i.shape] AND i.place <> ALL(refused.places)),
   new_deliveries AS (
     INSERT INTO deliveries (id, message_id, application_id, destination_id, event_type, state, trigger_kind, attempts,
       schedule_attempts, due_at, lease_epoch, created_at, updated_at, reason)
-    SELECT d.id, d.message_id, d.application_id, d.destination_id, d.event_type, s.state, 'scheduled', 0,
-      0, CASE WHEN s.state <> 'leased' THEN $2::bigint END, CASE WHEN s.state = 'leased' THEN $1::bigint END, $2, $2,
+    SELECT d.id, d.message_id, ($5::text[])[d.message_shape], ($26::text[])[d.shape], ($7::text[])[d.message_shape], s.state,
+      'scheduled', 0, 0, CASE WHEN s.state <> 'leased' THEN $2::bigint END,
+      CASE WHEN s.state = 'leased' THEN $1::bigint END, $2, $2,
       CASE WHEN s.state = 'held' THEN 'accepted while the endpoint was stopped' ELSE 'accepted' END
-    FROM node, (
-      SELECT delivery_id AS id, destination_id, first_state, id AS message_id, application_id, event_type
-      FROM item WHERE is_taken AND delivery_id IS NOT NULL
-      UNION ALL
-      SELECT ($26::text[])[place], ($27::text[])[place], ($28::text[])[place], i.id, i.application_id, i.event_type
-      FROM item i, generate_series(i.others_from, i.others_to) place WHERE i.is_taken AND i.others_to >= i.others_from) d,
-      LATERAL (SELECT CASE WHEN d.first_state = 'leased' AND NOT node.alive THEN 'pending'
-        ELSE d.first_state END AS state) s
+    FROM node, shape, refused, unnest($22::text[], $23::text[], $24::int[], $25::int[], $28::int[])
+      AS d (id, message_id, message_place, message_shape, shape),
+      LATERAL (SELECT CASE WHEN ($27::text[])[d.shape] = 'leased' AND NOT node.alive THEN 'pending'
+        ELSE ($27::text[])[d.shape] END AS state) s
+    WHERE shape.are_current[d.message_shape] AND d.message_place <> ALL(refused.places)
     RETURNING destination_id, state, due_at),
-  ${noteLanes('new_deliveries', '$3', '$29')}
-  SELECT node.alive, ord, current_revision AS fanout_revision, known AS message_id, known_key AS key,
-    known_fingerprint AS fingerprint, known_status AS status, known_body AS body, known_expires_at AS expires_at
-  FROM node LEFT JOIN item ON is_taken IS NOT TRUE LEFT JOIN told ON true`,
+  ${noteLanes('new_deliveries', '$3', '$4')}
+  SELECT node.alive, CASE WHEN false = ANY(shape.are_current) THEN to_json(shape.revisions) END AS revisions,
+    named.place, named.known AS message_id, named.known_key AS key, named.known_fingerprint AS fingerprint,
+    named.known_status AS status, named.known_body AS body, named.known_expires_at AS expires_at
+  FROM node CROSS JOIN shape LEFT JOIN named ON is_refused LEFT JOIN told ON true`,
 );
 
 /** Only what came again is compared, after the commit: the hot path reads no payload and looks into no partition for it. */
@@ -84,10 +93,12 @@ const COMPARE = statement(
 /** A race for an event id or a key is lost to somebody who has it then: the next try answers. */
 const MAX_RACES = 20;
 
-interface Row extends Omit<Verdict, 'ord'> {
+interface Row extends Omit<Verdict, 'ord' | 'fanout_revision'> {
   alive: boolean;
-  /** NULL where every item was accepted. */
-  ord: number | null;
+  /** The owners' revisions, by shape; NULL where all are as the items expect. */
+  revisions: (number | null)[] | null;
+  /** Of the item among those given, from 1 on; NULL where no event id and no key was taken. */
+  place: number | null;
 }
 
 /** Why an item was not accepted. */
@@ -185,53 +196,74 @@ export async function writeOn(
   input: Pick<AcceptInput, 'epoch' | 'now'>,
   entries: readonly Entry[],
 ): Promise<Written> {
-  const rows = await tx.all<Row>(ACCEPT, ...toParams(db, input, entries));
-  return {
-    alive: rows[0]?.alive === true,
-    refused: rows.flatMap(({ ord, ...row }) => (ord === null ? [] : { ...row, ord })),
-  };
+  const shapes = new Shapes(({ message, fanoutRevision }: AcceptItem) => [
+    message.applicationId,
+    fanoutRevision,
+    message.eventType,
+  ]);
+  const places = entries.map(([, item]) => shapes.placeOf(item));
+  const rows = await tx.all<Row>(ACCEPT, ...toParams(db, input, entries, shapes.all, places));
+  const named = new Map(rows.map((row) => [row.place, row]));
+  const revisions = rows[0]?.revisions;
+  const refused = entries.flatMap(([ord, { fanoutRevision }], index): Verdict[] => {
+    const revision = revisions == null ? fanoutRevision : (revisions[(places[index] ?? 0) - 1] ?? null);
+    const row = named.get(index + 1);
+    if (row !== undefined) return [{ ...row, ord, fanout_revision: revision }];
+    return revision === fanoutRevision ? [] : [{ ...NOT_NAMED, ord, fanout_revision: revision }];
+  });
+  return { alive: rows[0]?.alive === true, refused };
 }
 
-function toParams(db: Db, input: Pick<AcceptInput, 'epoch' | 'now'>, entries: readonly Entry[]): SqlValue[] {
+const NOT_NAMED = { message_id: null, key: null, fingerprint: '', status: 0, body: '', expires_at: 0 };
+
+function toParams(
+  db: Db,
+  input: Pick<AcceptInput, 'epoch' | 'now'>,
+  entries: readonly Entry[],
+  shapes: readonly AcceptItem[],
+  places: readonly number[],
+): SqlValue[] {
   const column = <T extends string | number | Uint8Array>(read: (item: AcceptItem) => T | undefined) =>
     entries.map(([, item]) => read(item) ?? null);
-  const others = entries.flatMap(([, item]) => item.deliveries.slice(1));
-  let counted = 0;
-  const places = entries.map(([, item]) => {
-    const from = counted + 1;
-    counted += Math.max(0, item.deliveries.length - 1);
-    return counted < from ? null : { from, to: counted };
-  });
+  const deliveryShapes = new Shapes(({ destinationId, state }: NewDelivery) => [destinationId, state]);
+  const deliveries = entries.flatMap(([, item], index) =>
+    item.deliveries.map((delivery) => ({
+      id: delivery.id,
+      messageId: item.message.id,
+      messagePlace: index + 1,
+      messageShape: places[index] ?? 0,
+      shape: deliveryShapes.placeOf(delivery),
+    })),
+  );
   return [
     input.epoch,
     input.now,
     db.channel,
-    entries.map(([ord]) => ord),
+    writeNews(db.teller, { work: true }),
+    shapes.map(({ message }) => message.applicationId),
+    shapes.map(({ fanoutRevision }) => fanoutRevision),
+    shapes.map(({ message }) => message.eventType),
     column(({ message }) => message.id),
-    column(({ message }) => message.applicationId),
-    column(({ fanoutRevision }) => fanoutRevision),
-    column(({ message }) => message.eventId),
-    column(({ message }) => message.eventType),
-    column(({ message }) => message.channels && JSON.stringify(message.channels)),
-    column(({ message }) => message.tags && JSON.stringify(message.tags)),
+    places,
     column(({ message }) => message.payload),
     column(({ message }) => message.createdAt),
+    column(({ message }) => message.eventId),
+    column(({ message }) => message.channels && JSON.stringify(message.channels)),
+    column(({ message }) => message.tags && JSON.stringify(message.tags)),
+    column(({ message }) => message.headers && JSON.stringify(message.headers)),
+    column(({ message }) => message.contentType),
     column(({ remember }) => remember?.key),
     column(({ remember }) => remember?.fingerprint),
     column(({ remember }) => remember?.status),
     column(({ remember }) => remember?.body),
     column(({ remember }) => remember?.expiresAt),
-    column(({ message }) => message.headers && JSON.stringify(message.headers)),
-    column(({ message }) => message.contentType),
-    column(({ deliveries }) => deliveries[0]?.id),
-    column(({ deliveries }) => deliveries[0]?.destinationId),
-    column(({ deliveries }) => deliveries[0]?.state),
-    places.map((place) => place?.from ?? null),
-    places.map((place) => place?.to ?? null),
-    others.map(({ id }) => id),
-    others.map(({ destinationId }) => destinationId),
-    others.map(({ state }) => state),
-    writeNews(db.teller, { work: true }),
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ messageId }) => messageId),
+    deliveries.map(({ messagePlace }) => messagePlace),
+    deliveries.map(({ messageShape }) => messageShape),
+    deliveryShapes.all.map(({ destinationId }) => destinationId),
+    deliveryShapes.all.map(({ state }) => state),
+    deliveries.map(({ shape }) => shape),
   ];
 }
 

@@ -3,6 +3,7 @@ import { isFirstSuccess } from '../first-success.ts';
 import type { RecordInput, RecordItem } from '../store.ts';
 import { withoutNul } from './dialect.ts';
 import { statement, type Tx } from './driver.ts';
+import { Shapes } from './shapes.ts';
 
 /**
  * The common life of a batch: many deliveries, few endpoints, the same answer. What they have in common crosses once, as a
@@ -123,39 +124,11 @@ async function deliverWithRows(tx: Tx, input: RecordInput, items: readonly Recor
   return answer?.ids ?? 'all';
 }
 
-/** One item of each shape, and for every item the place of its own, from 1 on. */
-function shapesOf(items: readonly RecordItem[]): { shapes: RecordItem[]; places: number[] } {
-  const shapes: RecordItem[] = [];
-  const known = new Map<string, number>();
-  let last: RecordItem | undefined;
-  let place = 0;
-  const places = items.map((item) => {
-    if (last !== undefined && isAlike(item, last)) return place;
-    last = item;
-    const key = JSON.stringify(shapeOf(item));
-    place = known.get(key) ?? shapes.push(item);
-    known.set(key, place);
-    return place;
+function shapesOf(items: readonly RecordItem[]): { shapes: readonly RecordItem[]; places: number[] } {
+  const shapes = new Shapes(({ attempt, scheduleAttempts, maxAttempts }: RecordItem) => {
+    const { number, url, status, response, responseTruncated, decision } = attempt;
+    return [number, scheduleAttempts, maxAttempts, status, responseTruncated, decision.reason, url, response];
   });
-  return { shapes, places };
-}
-
-function shapeOf({ attempt, scheduleAttempts, maxAttempts }: RecordItem) {
-  const { number, url, status, response, responseTruncated, decision } = attempt;
-  return [number, scheduleAttempts, maxAttempts, status, responseTruncated, decision.reason, url, response] as const;
-}
-
-function isAlike(item: RecordItem, other: RecordItem): boolean {
-  const a = item.attempt;
-  const b = other.attempt;
-  return (
-    a.number === b.number &&
-    a.status === b.status &&
-    a.url === b.url &&
-    a.response === b.response &&
-    a.responseTruncated === b.responseTruncated &&
-    a.decision.reason === b.decision.reason &&
-    item.scheduleAttempts === other.scheduleAttempts &&
-    item.maxAttempts === other.maxAttempts
-  );
+  const places = items.map((item) => shapes.placeOf(item));
+  return { shapes: shapes.all, places };
 }
