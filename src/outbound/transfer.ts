@@ -50,13 +50,13 @@ export class Transfer implements ExchangeOwner {
       this.follow(exchange);
       return;
     }
-    const { responseHeaders, truncated } = exchange;
-    const retryAfter = single(responseHeaders['retry-after']);
-    const webhookDelivery = single(responseHeaders['webhook-delivery']);
+    const { truncated } = exchange;
+    const retryAfter = short(exchange.header('retry-after'));
+    const webhookDelivery = short(exchange.header('webhook-delivery'));
     const outcome: { -readonly [K in keyof Response]: Response[K] } = {
       kind: 'response',
       status: exchange.status,
-      body: responseText(exchange.body?.bytes(), truncated, single(responseHeaders['content-encoding'])),
+      body: responseText(exchange.body?.bytes(), truncated, short(exchange.header('content-encoding'))),
       bodyTruncated: truncated,
       durationMs: this.elapsedMs(),
     };
@@ -81,8 +81,7 @@ export class Transfer implements ExchangeOwner {
       );
       return;
     }
-    const { location } = exchange.responseHeaders;
-    const next = redirectTarget(this.target, Array.isArray(location) ? location[0] : location, this.context.guard);
+    const next = redirectTarget(this.target, exchange.header('location'), this.context.guard);
     if (next instanceof Failure) {
       this.failed(next);
       return;
@@ -135,9 +134,8 @@ const PENDING = {
   body: 'response body not finished',
 } as const;
 
-function single(value: string | string[] | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  return (Array.isArray(value) ? (value[0] ?? '') : value).slice(0, MAX_HEADER_VALUE);
+function short(value: string | undefined): string | undefined {
+  return value?.slice(0, MAX_HEADER_VALUE);
 }
 
 /**
