@@ -29,7 +29,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   policy: { rooms: ['model', 'errors'], node: [] },
   signing: { rooms: ['errors', 'ids'], types: ['model'], node: ['node:crypto'] },
   config: { rooms: ['model', 'policy', 'errors'] },
-  store: { rooms: ['model', 'policy', 'errors'], node: ['node:crypto'] },
+  store: { rooms: ['model', 'policy', 'errors', 'ids'], node: ['node:crypto'] },
   'store/sqlite': { rooms: ['store', 'model', 'policy', 'errors', 'ids'], packages: ['@photostructure/sqlite'] },
   'store/postgres': { rooms: ['store', 'model', 'policy', ...FOUNDATION], packages: ['pg'] },
   outbound: { rooms: ['model', 'errors', 'clock', 'fifo'], packages: ['undici', 'ipaddr.js'] },

@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIds } from '../../ids.ts';
+import { createIds, twinId } from '../../ids.ts';
 import { type Server, startPostgres } from '../../testing/servers.ts';
 import { DELIVERED, Scene } from '../conformance/scene.ts';
 import type { ClaimedDelivery, RecordItem, Store } from '../store.ts';
@@ -78,7 +78,8 @@ async function cycle(count: number): Promise<void> {
     );
     const records = [...handed, ...deliveries].map((delivery): RecordItem => {
       const item = scene.recordItem(delivery, DELIVERED, { startedAt: now });
-      return { ...item, attempt: { ...item.attempt, id: ids.next('atmpt') } };
+      const id = handed.includes(delivery) ? twinId('atmpt', delivery.id) : ids.next('atmpt');
+      return { ...item, attempt: { ...item.attempt, id } };
     });
     expect(records).toHaveLength(BATCH);
     const { results } = await store.record({ epoch: scene.epoch, now, items: records });
