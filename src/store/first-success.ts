@@ -21,6 +21,7 @@ export function isFirstSuccess({ attempt, scheduleAttempts, firstAttemptAt }: Re
   return (
     attempt.decision.kind === 'delivered' &&
     attempt.number === 1 &&
+    attempt.error === undefined &&
     scheduleAttempts === 1 &&
     firstAttemptAt === attempt.startedAt &&
     attempt.url.length + attempt.response.length <= MOST_CHARS &&

@@ -1,5 +1,6 @@
 /** A store with something in every table and a delivery in every state, and everything that it shows through the port. */
-import type { Decision, Message } from '../model/index.ts';
+import { twinId } from '../ids.ts';
+import type { Attempt, Decision, Message } from '../model/index.ts';
 import { presets } from '../policy/index.ts';
 import { DELIVERED, EXHAUSTED, remembered, retryIn, Scene, T0 } from '../store/conformance/scene.ts';
 import type { ClaimedDelivery, RecordKind, Store } from '../store/index.ts';
@@ -48,6 +49,7 @@ export async function fillStore(store: Store, { url, secret }: { url: string; se
   await scene.publish({ to: [], message: { applicationId: other, eventId: 'nobody' } });
 
   await attempt(scene, failing, DELIVERED);
+  await attempt(scene, failing, DELIVERED, 'with its delivery');
   await attempt(scene, failing, retryIn(10 * YEAR_MS));
   await attempt(scene, failing, { kind: 'dead', cause: 'rejected', reason: UNICODE });
   const dead = await attempt(scene, failing, EXHAUSTED);
@@ -86,15 +88,25 @@ export async function showStore(store: Store, { owners, keys }: Pick<Filled, 'ow
 }
 
 /** A message to an endpoint with one attempt; answers its delivery. */
-async function attempt(scene: Scene, destinationId: string, decision: Decision): Promise<string> {
+async function attempt(
+  scene: Scene,
+  destinationId: string,
+  decision: Decision,
+  kept: 'in a row' | 'with its delivery' = 'in a row',
+): Promise<string> {
   const [id = ''] = await scene.publish({ to: [destinationId], state: 'leased' });
   const delivery = await scene.delivery(id);
   const item = scene.recordItem(
     { ...delivery, firstAttemptAt: undefined, dueAt: T0, payload: EVERY_BYTE } as ClaimedDelivery,
     decision,
-    { error: 'timeout' },
+    kept === 'in a row' ? { error: 'timeout' } : {},
   );
-  const made = { ...item.attempt, response: `${UNICODE} a`, responseTruncated: true };
+  const made: { -readonly [K in keyof Attempt]: Attempt[K] } = {
+    ...item.attempt,
+    response: `${UNICODE} a`,
+    responseTruncated: true,
+  };
+  if (kept === 'with its delivery') made.id = twinId('atmpt', id);
   await scene.store.record({
     epoch: scene.epoch,
     now: T0 + 100,
