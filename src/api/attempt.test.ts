@@ -37,7 +37,7 @@ describe('attempts', () => {
     expect(byEndpoint.data).toEqual(byMessage.data);
     const one = await rig.call('GET', `app/acme/msg/${message.id}/attempt/${byMessage.data[0].id}`);
     expect(one).toMatchObject({ status: 200, body: byMessage.data[0] });
-    expect((await rig.call('GET', `app/acme/msg/${message.id}/attempt`)).body).toEqual(byMessage);
+    expect((await rig.call('GET', `app/acme/msg/${message.id}/attempt`)).body.data).toEqual(byMessage.data);
 
     const list = async (query: string) =>
       (await rig.call('GET', `app/acme/attempt/endpoint/${endpoint.id}?${query}`)).body.data;

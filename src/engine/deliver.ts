@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { describeError } from '../errors.ts';
 import { type Ids, twinId } from '../ids.ts';
-import type { Attempt, Outcome } from '../model/index.ts';
+import type { Attempt, Decision, Outcome } from '../model/index.ts';
 import type { Sender } from '../outbound/index.ts';
 import { decide } from '../policy/index.ts';
 import { signatureHeaders } from '../signing/index.ts';
@@ -99,8 +99,7 @@ export function conclude(
   const cameBack = whatCameBack(outcome, decision.kind === 'delivered');
   // Assigned one by one, here and wherever every delivery passes: V8 writes what follows a spread the slow way.
   const attempt: { -readonly [K in keyof Attempt]: Attempt[K] } = {
-    // Made with its delivery, in the list of attempts too: a success then needs no row of its own (store/first-success.ts).
-    id: job.handedAt === undefined ? options.ids.next('atmpt') : twinId('atmpt', delivery.id),
+    id: isQuickSuccess(job, decision, now) ? twinId('atmpt', delivery.id) : options.ids.next('atmpt'),
     deliveryId: delivery.id,
     messageId: delivery.messageId,
     applicationId: delivery.applicationId,
@@ -118,6 +117,17 @@ export function conclude(
   };
   if (cameBack.error !== undefined) attempt.error = cameBack.error;
   return { attempt, scheduleAttempts, firstAttemptAt, maxAttempts: target.maxAttempts };
+}
+
+/**
+ * How long after its delivery was made an attempt may still take that one's place in the list of attempts, which is by id. Who
+ * follows the list as it grows must look back so far (resources/settled-listing.ts).
+ */
+const QUICK_MS = 1000;
+
+/** Such a one needs no row of its own (store/first-success.ts). */
+function isQuickSuccess({ handedAt }: Job, decision: Decision, now: number): boolean {
+  return decision.kind === 'delivered' && handedAt !== undefined && now - handedAt <= QUICK_MS;
 }
 
 /**

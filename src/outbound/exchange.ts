@@ -2,7 +2,7 @@
  * One POST on one connection, as a handler of undici's dispatch: no streams, no promises, one object.
  *
  * By the names that undici 7 calls itself. For those that its documentation prefers it makes two objects more a request, and
- * an object of all headers of the answer, of which three are ever looked at.
+ * an object of all headers of the answer, of which a few are ever looked at.
  */
 import type { Dispatcher } from 'undici';
 import { CappedBody } from './capped-body.ts';

@@ -9,6 +9,7 @@ import { type MessageQuery, timedPage, timeFilter } from './message-query.ts';
 import { missing } from './missing.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { type Progress, progressOf, STATES_OF_PROGRESS } from './progress.ts';
+import { settledListing } from './settled-listing.ts';
 
 export interface AttemptQuery extends MessageQuery {
   readonly outcome?: 'success' | 'failure';
@@ -70,7 +71,7 @@ export function createAttempts(context: Context): Attempts {
     const page = timedPage(query, 'atmpt');
     const keep = async (attempt: Attempt) => isMarked(await messageOf(attempt), query);
     const found = hasMarks(query) ? await filteredPage(read, page, idOf, keep) : await read(page);
-    return listing(found, idOf, (attempt) => attempt);
+    return settledListing(found, page, context.clock.now());
   }
 
   async function withMessage(delivery: Delivery): Promise<Found> {

@@ -27,17 +27,19 @@ export function deliveryFilter<V>(where: Where<V>, filter: DeliveryFilter): Wher
   return only !== undefined && others.length === 0 ? where.andState(only) : where.andIn('state', filter.states);
 }
 
-const WAITING_STATES: readonly DeliveryState[] = ['pending', 'held'];
+/** They have indexes of their own, which are shorter. */
+const INDEXED_STATES: readonly (DeliveryState | undefined)[] = ['pending', 'leased', 'held', 'dead'];
 
 /**
  * What is listed by its destination lies in two indexes, of deliveries that never waited and of the others: a list is
- * read from each, and merged.
+ * read from each, and merged. In this order: a delivery goes from the first to the second, never back, so whoever reads the
+ * second later misses none.
  */
 export function deliveryFilters<V>(anywhere: () => Where<V>, filter: DeliveryFilter): Where<V>[] {
-  if (filter.destinationId === undefined || filter.messageId !== undefined) return [deliveryFilter(anywhere(), filter)];
-  const waited = deliveryFilter(anywhere(), filter).and('due_at IS NOT NULL');
-  if (filter.states?.every((state) => WAITING_STATES.includes(state))) return [waited];
-  return [deliveryFilter(anywhere(), filter).and('due_at IS NULL'), waited];
+  const { destinationId, messageId, states } = filter;
+  const hasOwnIndex = messageId !== undefined || (states?.length === 1 && INDEXED_STATES.includes(states[0]));
+  if (destinationId === undefined || hasOwnIndex) return [deliveryFilter(anywhere(), filter)];
+  return ['due_at IS NULL', 'due_at IS NOT NULL'].map((half) => deliveryFilter(anywhere(), filter).and(half));
 }
 
 export function attemptFilter<V>(where: Where<V>, filter: AttemptFilter): Where<V> {
@@ -56,6 +58,8 @@ export function attemptFilter<V>(where: Where<V>, filter: AttemptFilter): Where<
 
 export interface PageQuery<V> {
   readonly table: string;
+  /** All of them without it. */
+  readonly columns?: string;
   /** The column that the list is ordered and paged by. */
   readonly key: string;
   readonly where: Where<V>;
@@ -63,10 +67,10 @@ export interface PageQuery<V> {
 }
 
 /** SQL for one page, but for its limit: one row more than asked tells whether it is the last. */
-export function selectPage<V>({ table, key, where, page }: PageQuery<V>): string {
+export function selectPage<V>({ table, columns = '*', key, where, page }: PageQuery<V>): string {
   const rising = (page.order === 'ascending') !== isBackward(page);
   if (page.cursor !== undefined) where.and(`${key} ${rising ? '>' : '<'} ?`, page.cursor.key);
-  return `SELECT * FROM ${table} ${where} ORDER BY ${key} ${rising ? 'ASC' : 'DESC'}`;
+  return `SELECT ${columns} FROM ${table} ${where} ORDER BY ${key} ${rising ? 'ASC' : 'DESC'}`;
 }
 
 export function toPage<R, T>(rows: readonly R[], page: PageInput, toItem: (row: R) => T): Page<T> {
@@ -75,12 +79,13 @@ export function toPage<R, T>(rows: readonly R[], page: PageInput, toItem: (row: 
   return { items, done: rows.length <= page.limit };
 }
 
-/** One page of several lists that are ordered by id and have nothing in common, from the same page of each. */
+/** One page of several lists that are ordered by id, from the same page of each. What is in two counts as it is in the later. */
 export function mergePages<T extends { readonly id: string }>(pages: readonly Page<T>[], page: PageInput): Page<T> {
   const [only, ...others] = pages;
   if (only !== undefined && others.length === 0) return only;
   const sign = page.order === 'ascending' ? 1 : -1;
-  const items = pages.flatMap((each) => each.items).sort((a, b) => (a.id < b.id ? -sign : sign));
+  const byId = new Map(pages.flatMap((each) => each.items.map((item) => [item.id, item] as const)));
+  const items = [...byId.values()].sort((a, b) => (a.id < b.id ? -sign : sign));
   return {
     items: isBackward(page) ? items.slice(-page.limit) : items.slice(0, page.limit),
     done: items.length <= page.limit && pages.every(({ done }) => done),

@@ -5,7 +5,7 @@
  *
  * Such an attempt has the delivery's id but for the prefix (`twinId`), and the delivery never waited (`due_at` is NULL).
  * So lists of attempts are two lists in the same order, merged: rows of `attempts`, and deliveries that never waited.
- * A delivery that is sent again gives its attempt a row first.
+ * A delivery that is sent again gives its attempt a row first (docs/decisions/0010-first-successes.md).
  */
 import { twinId } from '../ids.ts';
 import type { Attempt } from '../model/index.ts';
@@ -14,8 +14,14 @@ import type { RecordItem } from './recording.ts';
 import type { DeliveryRow } from './rows.ts';
 import type { Where } from './where.ts';
 
-/** URL and answer together. A longer one may not fit on the page that its delivery is on, and would cost more than a row. */
-const MOST_CHARS = 384;
+/**
+ * URL and answer together. The longer it is, the more seldom a page of PostgreSQL has room for it beside the first version of
+ * its row (fillfactor 35), and where there is none, a delivery is written into four indexes anew.
+ */
+const MOST_CHARS = 160;
+
+/** Being a delivery that holds its attempt. By `due_at` too, as its index is. */
+export const HOLDS_ATTEMPT = 'due_at IS NULL AND success_url IS NOT NULL';
 
 export function isFirstSuccess({ attempt, scheduleAttempts, firstAttemptAt }: RecordItem): boolean {
   return (
@@ -75,7 +81,7 @@ export function firstSuccesses<V>(
 ): { where: Where<V>; page: PageInput } | undefined {
   if (filter.outcome === 'failure' || filter.error !== undefined) return undefined;
   where
-    .and('due_at IS NULL AND success_url IS NOT NULL')
+    .and(HOLDS_ATTEMPT)
     .andEqual('message_id', filter.messageId)
     .andEqual('destination_id', filter.destinationId)
     .andEqual('application_id', filter.applicationId)

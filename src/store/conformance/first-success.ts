@@ -29,6 +29,8 @@ export function exerciseFirstSuccess(use: Use): void {
       const { messageId, id } = claimed;
       expect(await scene.store.getAttempt({ messageId, id: item.attempt.id })).toEqual(item.attempt);
       expect(await scene.store.getAttempt({ messageId: 'msg_none', id: item.attempt.id })).toBeUndefined();
+      // By no other name that ends like its own.
+      expect(await scene.store.getAttempt({ messageId, id })).toBeUndefined();
       expect(await scene.attempts(id)).toEqual([item.attempt]);
       const delivery = await scene.delivery(id);
       expect(delivery).toMatchObject({ state: 'delivered', attempts: 1, scheduleAttempts: 1, maxAttempts: 6 });

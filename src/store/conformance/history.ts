@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { twinId } from '../../ids.ts';
 import { type Decision, type Delivery, FINAL_STATES, isLegalTransition } from '../../model/index.ts';
 import type { ClaimedDelivery } from '../store.ts';
 import type { Step } from './histories.ts';
@@ -14,6 +15,8 @@ interface Node {
 
 interface Lease {
   readonly delivery: ClaimedDelivery;
+  /** As it was accepted: a success at once is kept with the delivery (first-success.ts). */
+  readonly isHanded?: true;
   readonly epoch: number;
 }
 
@@ -155,7 +158,8 @@ export class History {
       this.#known.set(id, delivery);
       if (!step.leased || node.fenced) continue;
       const { message } = item;
-      this.#lease(node, { ...delivery, firstAttemptAt: undefined, dueAt: this.#now, payload: message.payload });
+      const handed = { ...delivery, firstAttemptAt: undefined, dueAt: this.#now, payload: message.payload };
+      this.#lease(node, handed, true);
     }
   }
 
@@ -184,7 +188,12 @@ export class History {
     const current = this.#known.get(delivery.id) ?? delivery;
     const decision = pick(DECISIONS, step.what) ?? DELIVERED;
     const claimed = { ...delivery, attempts: current.attempts, scheduleAttempts: current.scheduleAttempts };
-    const output = await this.#scene.record(claimed, decision, { epoch, startedAt: this.#now, durationMs: 1 });
+    const output = await this.#scene.record(claimed, decision, {
+      epoch,
+      startedAt: this.#now,
+      durationMs: 1,
+      ...(lease.isHanded && decision === DELIVERED && { id: twinId('atmpt', delivery.id) }),
+    });
     expect(output.results).toEqual([holds ? 'recorded' : 'lease_lost']);
     if (holds) this.#holders.delete(delivery.id);
   }
@@ -216,9 +225,9 @@ export class History {
     for (const delivery of taken) this.#lease(heir, delivery);
   }
 
-  #lease(node: Node, delivery: ClaimedDelivery): void {
+  #lease(node: Node, delivery: ClaimedDelivery, isHanded?: true): void {
     this.#holders.set(delivery.id, node.epoch);
-    this.#leases.push({ delivery, epoch: node.epoch });
+    this.#leases.push({ delivery, epoch: node.epoch, ...(isHanded && { isHanded }) });
   }
 
   async #check(): Promise<void> {
@@ -233,8 +242,19 @@ export class History {
       if (FINAL_STATES.includes(state)) expect(dueAt, `${id} is ${state}`).toBeUndefined();
       expect(this.#holders.has(id), `${id} is ${state}`).toBe(state === 'leased');
     }
+    await this.#checkAttempts(page.items);
     this.#known = deliveries;
     expect(await store.counts({ most: PLENTY })).toMatchObject(recount(page.items));
+  }
+
+  async #checkAttempts(deliveries: readonly Delivery[]): Promise<void> {
+    const numbers = new Map<string, number[]>();
+    const { items } = await this.#scene.store.listAttempts({ limit: PLENTY, order: 'ascending' });
+    for (const { deliveryId, number } of items) numbers.set(deliveryId, [...(numbers.get(deliveryId) ?? []), number]);
+    for (const { id, attempts } of deliveries) {
+      const found = (numbers.get(id) ?? []).toSorted((a, b) => a - b);
+      expect(found, `the attempts of ${id}`).toEqual(Array.from({ length: attempts }, (_, n) => n + 1));
+    }
   }
 
   #node(by: number): Node {

@@ -47,6 +47,7 @@ export interface AttemptInput {
   readonly epoch?: number;
   readonly now?: number;
   readonly firstAttemptAt?: number;
+  readonly id?: string;
 }
 
 export class Scene {
@@ -252,7 +253,7 @@ export class Scene {
   recordItem(delivery: ClaimedDelivery, decision: Decision, input: AttemptInput = {}): RecordItem {
     const startedAt = input.startedAt ?? T0;
     const attempt: Attempt = {
-      id: this.id('atmpt'),
+      id: input.id ?? this.id('atmpt'),
       deliveryId: delivery.id,
       messageId: delivery.messageId,
       applicationId: delivery.applicationId,

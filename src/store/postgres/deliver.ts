@@ -58,9 +58,10 @@ export type Moved = readonly string[] | 'all';
 
 /** Moves deliveries on where the lease still holds, and keeps the attempts of those. */
 export async function deliver(tx: Tx, input: RecordInput, items: readonly RecordItem[]): Promise<Moved> {
-  const first = items.filter(isFirstSuccess);
+  const first: RecordItem[] = [];
+  const others: RecordItem[] = [];
+  for (const item of items) (isFirstSuccess(item) ? first : others).push(item);
   if (first.length === 0) return deliverWithRows(tx, input, items);
-  const others = first.length === items.length ? [] : items.filter((item) => !isFirstSuccess(item));
   const [atOnce, withRows] = await Promise.all([
     deliverAtOnce(tx, input, first),
     others.length === 0 ? ('all' as const) : deliverWithRows(tx, input, others),

@@ -58,6 +58,7 @@ export interface DbOptions {
 const MAX_TRIES = 5;
 const CONNECT_PAUSES_MS = [50, 200];
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+const SNAPSHOT: Statement = { text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
 const COMMIT: Statement = { text: 'COMMIT' };
 
 export class Db implements Runner {
@@ -112,6 +113,14 @@ export class Db implements Runner {
         await tx.rollback();
         throw error;
       }
+    });
+  }
+
+  /** Reads that see the same moment, though they are several. */
+  snapshot<T>(read: (runner: Runner) => Promise<T>): Promise<T> {
+    return this.transaction((tx) => {
+      const begun = tx.run(SNAPSHOT);
+      return Promise.all([read(tx), begun]).then(([result]) => result);
     });
   }
 

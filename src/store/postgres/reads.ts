@@ -3,7 +3,7 @@
 import { twinId } from '../../ids.ts';
 import type { Attempt, Delivery, Message } from '../../model/index.ts';
 import { attemptFilter, deliveryFilters, mergePages, messageFilter } from '../filters.ts';
-import { type FirstSuccessRow, firstSuccesses, toFirstSuccess } from '../first-success.ts';
+import { type FirstSuccessRow, firstSuccesses, HOLDS_ATTEMPT, toFirstSuccess } from '../first-success.ts';
 import {
   type AttemptRow,
   type CountsRow,
@@ -27,7 +27,7 @@ const DELIVERY = statement('get_delivery', 'SELECT * FROM deliveries WHERE id = 
 const ATTEMPT = statement('get_attempt', 'SELECT * FROM attempts WHERE message_id = $1 AND id = $2');
 const FIRST_SUCCESS = statement(
   'get_first_success',
-  'SELECT * FROM deliveries WHERE id = $1 AND message_id = $2 AND success_url IS NOT NULL',
+  `SELECT * FROM deliveries WHERE id = $1 AND message_id = $2 AND ${HOLDS_ATTEMPT}`,
 );
 // What was handed over is in no index by state; no node has any of it from before the first one's mark.
 const IS_HANDED = "id >= (SELECT min(handed_from) FROM nodes) AND due_at IS NULL AND state = 'leased'";
@@ -50,29 +50,35 @@ export async function getDelivery(db: Db, input: { id: string }): Promise<Delive
   return row && toDelivery(row);
 }
 
-export async function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Promise<Page<Delivery>> {
-  const pages = await Promise.all(
-    deliveryFilters(anywhere, input).map((where) =>
-      page(db, { table: 'deliveries', key: 'id', where, page: input }, toDelivery),
-    ),
-  );
-  return mergePages(pages, input);
+export function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Promise<Page<Delivery>> {
+  return db.snapshot(async (tx) => {
+    const pages = await Promise.all(
+      deliveryFilters(anywhere, input).map((where) =>
+        page(tx, { table: 'deliveries', key: 'id', where, page: input }, toDelivery),
+      ),
+    );
+    return mergePages(pages, input);
+  });
 }
 
 export async function getAttempt(db: Db, input: { messageId: string; id: string }): Promise<Attempt | undefined> {
+  // It goes from its delivery to a row of its own, never back: in this order it is found wherever it is.
+  const id = input.id.startsWith('atmpt_') ? twinId('dlv', input.id) : '';
+  const [first] = await db.all<FirstSuccessRow>(FIRST_SUCCESS, id, input.messageId);
+  if (first !== undefined) return toFirstSuccess(first);
   const [row] = await db.all<AttemptRow>(ATTEMPT, input.messageId, input.id);
-  if (row !== undefined) return toAttempt(row);
-  const [first] = await db.all<FirstSuccessRow>(FIRST_SUCCESS, twinId('dlv', input.id), input.messageId);
-  return first && toFirstSuccess(first);
+  return row && toAttempt(row);
 }
 
-export async function listAttempts(db: Db, input: AttemptFilter & PageInput): Promise<Page<Attempt>> {
-  const where = attemptFilter(anywhere(), input);
-  const others = await page(db, { table: 'attempts', key: 'id', where, page: input }, toAttempt);
-  const firsts = firstSuccesses(anywhere(), input, others);
-  if (firsts === undefined) return others;
-  const kept = await page(db, { table: 'deliveries', key: 'id', ...firsts }, toFirstSuccess);
-  return mergePages([others, kept], input);
+export function listAttempts(db: Db, input: AttemptFilter & PageInput): Promise<Page<Attempt>> {
+  return db.snapshot(async (tx) => {
+    const where = attemptFilter(anywhere(), input);
+    const others = await page(tx, { table: 'attempts', key: 'id', where, page: input }, toAttempt);
+    const firsts = firstSuccesses(anywhere(), input, others);
+    if (firsts === undefined) return others;
+    const kept = await page(tx, { table: 'deliveries', key: 'id', ...firsts }, toFirstSuccess);
+    return mergePages([others, kept], input);
+  });
 }
 
 export async function counts(db: Db, input: { most: number; untakenBefore?: number }): Promise<Counts> {

@@ -70,7 +70,7 @@ const WRITTEN = statement(
   UNION ALL
   SELECT i.id FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
     AS i (message_id, id, delivery_id, started_at, duration_ms)
-  JOIN deliveries d ON d.id = i.delivery_id AND i.id = 'atmpt_' || substr(d.id, 5) AND d.success_url IS NOT NULL
+  JOIN deliveries d ON d.id = i.delivery_id AND i.id = 'atmpt_' || substr(d.id, 5) AND d.due_at IS NULL AND d.success_url IS NOT NULL
     AND d.first_attempt_at = i.started_at AND d.success_ms = i.duration_ms`,
 );
 

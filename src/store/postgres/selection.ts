@@ -2,8 +2,8 @@
 
 import type { DeliveryState } from '../../model/index.ts';
 import { deliveryFilters, mergePages } from '../filters.ts';
-import { AS_ATTEMPT, AS_ATTEMPT_COLUMNS, NO_SUCCESS } from '../first-success.ts';
-import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
+import { AS_ATTEMPT, AS_ATTEMPT_COLUMNS, HOLDS_ATTEMPT, NO_SUCCESS } from '../first-success.ts';
+import type { AddDeliveryInput, DiscardInput, Page, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
 import { anywhere, page as readPage } from './dialect.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 import { noteLanes } from './lanes.ts';
@@ -21,7 +21,7 @@ const REDELIVER = statement(
   given_rows AS (
     INSERT INTO attempts (${AS_ATTEMPT_COLUMNS})
     SELECT ${AS_ATTEMPT}, true, json_build_object('kind', 'delivered', 'reason', reason)::text
-    FROM chosen WHERE success_url IS NOT NULL AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = destination_id)),
+    FROM chosen WHERE ${HOLDS_ATTEMPT} AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = destination_id)),
   again AS (
     UPDATE deliveries d SET state = CASE WHEN e.status = 'active' THEN 'pending' ELSE 'held' END, trigger_kind = 'manual',
       schedule_attempts = 0, first_attempt_at = NULL, due_at = $3, updated_at = $3,
@@ -111,15 +111,12 @@ async function choose(
   const states = (select.filter.states ?? from).filter((state) => from.includes(state));
   const { limit } = select;
   const page = { limit, order: 'ascending' } as const;
-  const pages = await Promise.all(
-    deliveryFilters(anywhere, { ...select.filter, states }).map((where) =>
-      readPage(
-        runner,
-        { table: 'deliveries', key: 'id', where: where.and(condition), page },
-        ({ id }: { id: string }) => ({ id }),
-      ),
-    ),
-  );
+  const pages: Page<{ id: string }>[] = [];
+  // One after the other, each with what is committed by then: what goes from one to the other meanwhile is in both, or in one.
+  for (const where of deliveryFilters(anywhere, { ...select.filter, states })) {
+    const query = { table: 'deliveries', columns: 'id', key: 'id', where: where.and(condition), page };
+    pages.push(await readPage(runner, query, (row: { id: string }) => row));
+  }
   const { items, done } = mergePages(pages, page);
   return { ids: items.map(({ id }) => id), more: !done };
 }

@@ -50,6 +50,21 @@ describe('listDeliveries', () => {
   });
 });
 
+describe('listDeliveries of an endpoint', () => {
+  it.each<[DeliveryFilter['states'], string[]]>([
+    [undefined, ['deliveries_direct', 'deliveries_waited']],
+    [['delivered'], ['deliveries_direct', 'deliveries_waited']],
+    [['dead'], ['deliveries_dead']],
+    [['held'], ['deliveries_held']],
+    [['pending'], ['deliveries_pending']],
+  ])('in %j reads %j', (states, indexes) => {
+    const filter = { destinationId: 'ep_1', ...(states && { states }) };
+    const plans = plansOf((spied) => listDeliveries(spied, { ...filter, ...PAGE }));
+    const used = plans.flatMap((plan) => / USING INDEX (\w+)/.exec(plan)?.[1] ?? []);
+    expect(used).toEqual(indexes);
+  });
+});
+
 describe('listAttempts', () => {
   it.each<AttemptFilter>([
     { messageId: 'msg_1' },

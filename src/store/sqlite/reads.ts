@@ -3,7 +3,7 @@
 import { twinId } from '../../ids.ts';
 import type { Attempt, Delivery, Message } from '../../model/index.ts';
 import { attemptFilter, deliveryFilters, mergePages, messageFilter } from '../filters.ts';
-import { type FirstSuccessRow, firstSuccesses, toFirstSuccess } from '../first-success.ts';
+import { type FirstSuccessRow, firstSuccesses, HOLDS_ATTEMPT, toFirstSuccess } from '../first-success.ts';
 import {
   type AttemptRow,
   type CountsRow,
@@ -22,7 +22,7 @@ const MESSAGE = 'SELECT * FROM messages WHERE application_id = ? AND id = ?';
 const MESSAGE_BY_EVENT_ID = 'SELECT * FROM messages WHERE application_id = ? AND event_id = ?';
 const DELIVERY = 'SELECT * FROM deliveries WHERE id = ?';
 const ATTEMPT = 'SELECT * FROM attempts WHERE message_id = ? AND id = ?';
-const FIRST_SUCCESS = 'SELECT * FROM deliveries WHERE id = ? AND message_id = ? AND success_url IS NOT NULL';
+const FIRST_SUCCESS = `SELECT * FROM deliveries WHERE id = ? AND message_id = ? AND ${HOLDS_ATTEMPT}`;
 const count = (condition: string) => `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE ${condition} LIMIT ?1))`;
 // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
 const COUNTS = `SELECT ${count("state = 'pending'")} AS pending, ${count("state = 'held'")} AS held,
@@ -62,6 +62,7 @@ export function listDeliveries(db: Db, input: DeliveryFilter & PageInput): Page<
 export function getAttempt(db: Db, input: { messageId: string; id: string }): Attempt | undefined {
   const row = db.get<AttemptRow>(ATTEMPT, input.messageId, input.id);
   if (row !== undefined) return toAttempt(row);
+  if (!input.id.startsWith('atmpt_')) return undefined;
   const first = db.get<FirstSuccessRow>(FIRST_SUCCESS, twinId('dlv', input.id), input.messageId);
   return first && toFirstSuccess(first);
 }

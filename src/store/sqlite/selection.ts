@@ -1,7 +1,7 @@
 /** redeliver, addDelivery and discard: what a person does to chosen deliveries, in one transaction a call. */
 import type { DeliveryState } from '../../model/index.ts';
 import { deliveryFilters, mergePages } from '../filters.ts';
-import { AS_ATTEMPT, AS_ATTEMPT_COLUMNS, NO_SUCCESS } from '../first-success.ts';
+import { AS_ATTEMPT, AS_ATTEMPT_COLUMNS, HOLDS_ATTEMPT, NO_SUCCESS } from '../first-success.ts';
 import type { AddDeliveryInput, DiscardInput, RedeliverInput, Selection, SelectionOutput } from '../store.ts';
 import { anywhere, page as readPage } from './dialect.ts';
 import type { Db } from './driver.ts';
@@ -14,7 +14,7 @@ const HAS_ENDPOINT = 'EXISTS (SELECT 1 FROM endpoints WHERE endpoints.id = desti
 const GIVE_ROW = `
   INSERT INTO attempts (${AS_ATTEMPT_COLUMNS})
   SELECT ${AS_ATTEMPT}, 1, json_object('kind', 'delivered', 'reason', reason)
-  FROM deliveries WHERE id = ? AND success_url IS NOT NULL`;
+  FROM deliveries WHERE id = ? AND ${HOLDS_ATTEMPT}`;
 const REDELIVER = `
   UPDATE deliveries SET state = ?, trigger_kind = 'manual', schedule_attempts = 0, first_attempt_at = NULL, due_at = ?,
     updated_at = ?, reason = ?, dead_cause = NULL, dead_at = NULL, fingerprint = NULL, last_error = NULL, ${NO_SUCCESS}
@@ -91,7 +91,11 @@ function choose(
   const { limit } = select;
   const page = { limit, order: 'ascending' } as const;
   const pages = deliveryFilters(anywhere, { ...select.filter, states }).map((where) =>
-    readPage(db, { table: 'deliveries', key: 'id', where: where.and(condition), page }, (row: Selected) => row),
+    readPage(
+      db,
+      { table: 'deliveries', columns: 'id, destination_id, state', key: 'id', where: where.and(condition), page },
+      (row: Selected) => row,
+    ),
   );
   const { items, done } = mergePages(pages, page);
   return { chosen: [...items], more: !done };

@@ -7,10 +7,11 @@ ALTER TABLE deliveries
   ADD COLUMN success_response  text,
   ADD COLUMN success_truncated boolean;
 -- Room on the page for the second version of a row, which is longer now than the first.
-ALTER TABLE deliveries SET (fillfactor = 40);
+ALTER TABLE deliveries SET (fillfactor = 35);
 
 -- due_at is NULL now for what never waited, and stays when a delivery is finished: each row is in one of these two, and
--- only what is sent again moves from one to the other. (What earlier versions finished is all in the first.)
+-- what has to wait after all (for a retry, an heir, because it is sent again) goes from the first to the second, never back.
+-- What earlier versions finished is all in the first.
 DROP INDEX deliveries_by_destination;
 CREATE INDEX deliveries_direct ON deliveries (destination_id, id) WHERE due_at IS NULL;
 CREATE INDEX deliveries_waited ON deliveries (destination_id, id) WHERE due_at IS NOT NULL;
