@@ -22,6 +22,8 @@ import { listOut } from '../wire.ts';
 
 const tags = ['Message Attempt'];
 const config = { access: 'application' } as const;
+const FOLLOWING =
+  'To follow it, ask again with the prevIterator of the last page: each attempt comes at least once, and those of the last seconds more than once, for an older one may still come between them.';
 const NOTHING: Listing<never> = { data: [], iterator: null, done: true };
 type ListQuery = Static<typeof AttemptListQuery>;
 
@@ -49,6 +51,7 @@ export const attemptRoutes: RouteGroup = (api, { resources: { attempts, deliveri
         tags,
         operationId: 'v1.message-attempt.list-by-endpoint',
         summary: 'List the attempts at an endpoint, newest first',
+        description: FOLLOWING,
         params: EndpointPath,
         querystring: AttemptListQuery,
         response: { 200: ListOf(AttemptOut) },
