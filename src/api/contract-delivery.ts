@@ -24,7 +24,12 @@ export const ContentQuery = {
 export const TimeQuery = {
   ...PageQuery,
   before: Type.Optional(Type.String({ description: 'Only what is older than this date.' })),
-  after: Type.Optional(Type.String({ description: 'Only what is newer than this date.' })),
+  after: Type.Optional(
+    Type.String({
+      description:
+        'Only what is newer than this date. Alone, in lists of messages and attempts, the first page is the oldest after it, and its prevIterator leads on to newer ones.',
+    }),
+  ),
   event_types: Type.Optional(Type.Array(Type.String(), { description: 'Separated by commas.' })),
 };
 export const MessageListQuery = Type.Object({
