@@ -82,6 +82,7 @@ export class History {
       for (const node of this.#nodes) if (!node.fenced) await this.#claim(node, 2, 2, true);
       await this.#check();
     }
+    await this.#checkAttempts();
     const waiting = await this.#scene.deliveries({ states: ['pending'] });
     return waiting.map(({ id, destinationId }) => `${id} of ${destinationId}`);
   }
@@ -192,7 +193,7 @@ export class History {
       epoch,
       startedAt: this.#now,
       durationMs: 1,
-      ...(lease.isHanded && decision === DELIVERED && { id: twinId('atmpt', delivery.id) }),
+      ...(lease.isHanded && claimed.attempts === 0 && { id: twinId('atmpt', delivery.id) }),
     });
     expect(output.results).toEqual([holds ? 'recorded' : 'lease_lost']);
     if (holds) this.#holders.delete(delivery.id);
@@ -242,16 +243,16 @@ export class History {
       if (FINAL_STATES.includes(state)) expect(dueAt, `${id} is ${state}`).toBeUndefined();
       expect(this.#holders.has(id), `${id} is ${state}`).toBe(state === 'leased');
     }
-    await this.#checkAttempts(page.items);
     this.#known = deliveries;
     expect(await store.counts({ most: PLENTY })).toMatchObject(recount(page.items));
   }
 
-  async #checkAttempts(deliveries: readonly Delivery[]): Promise<void> {
+  /** At the end of a history: its attempts are all there, numbered from 1 on. */
+  async #checkAttempts(): Promise<void> {
     const numbers = new Map<string, number[]>();
     const { items } = await this.#scene.store.listAttempts({ limit: PLENTY, order: 'ascending' });
     for (const { deliveryId, number } of items) numbers.set(deliveryId, [...(numbers.get(deliveryId) ?? []), number]);
-    for (const { id, attempts } of deliveries) {
+    for (const { id, attempts } of this.#known.values()) {
       const found = (numbers.get(id) ?? []).toSorted((a, b) => a - b);
       expect(found, `the attempts of ${id}`).toEqual(Array.from({ length: attempts }, (_, n) => n + 1));
     }

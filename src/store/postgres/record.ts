@@ -63,14 +63,14 @@ const MOVE_ON = statement(
 );
 const WRITTEN = statement(
   'record_written',
-  `SELECT a.id FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
-    AS i (message_id, id, delivery_id, started_at, duration_ms)
-  JOIN attempts a ON a.message_id = i.message_id AND a.id = i.id
+  `WITH item AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bigint[])
+    AS i (message_id, id, delivery_id, number, started_at, duration_ms))
+  SELECT a.id FROM item i JOIN attempts a ON a.message_id = i.message_id AND a.id = i.id AND a.number = i.number
     AND a.started_at = i.started_at AND a.duration_ms = i.duration_ms
   UNION ALL
-  SELECT i.id FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
-    AS i (message_id, id, delivery_id, started_at, duration_ms)
-  JOIN deliveries d ON d.id = i.delivery_id AND i.id = 'atmpt_' || substr(d.id, 5) AND d.due_at IS NULL AND d.success_url IS NOT NULL
+  SELECT i.id FROM item i JOIN deliveries d ON d.id = i.delivery_id
+    AND i.id = 'atmpt_' || substr(d.id, 5) AND i.number = 1 AND d.due_at IS NULL AND d.success_url IS NOT NULL
     AND d.first_attempt_at = i.started_at AND d.success_ms = i.duration_ms`,
 );
 
@@ -167,6 +167,7 @@ async function alreadyWritten(db: Db, lost: readonly RecordItem[]): Promise<Reco
     lost.map(({ attempt }) => attempt.messageId),
     lost.map(({ attempt }) => attempt.id),
     lost.map(({ attempt }) => attempt.deliveryId),
+    lost.map(({ attempt }) => attempt.number),
     lost.map(({ attempt }) => attempt.startedAt),
     lost.map(({ attempt }) => attempt.durationMs),
   );
