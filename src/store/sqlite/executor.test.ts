@@ -75,9 +75,9 @@ describe('what comes while a commit is prepared', () => {
     }
   }
 
-  it('is part of it, and is answered in the order it came', async () => {
+  it('is part of it, and is answered in the order it came; what comes later is not waited for', async () => {
     await executing((executor) => {
-      const waiting = [[accepts(2, 'msg_2')], [accepts(3, 'msg_3')]];
+      const waiting = [[accepts(2, 'msg_2'), accepts(3, 'msg_3')], [accepts(4, 'msg_4')]];
       const requests = [accepts(1, 'msg_1')];
       const replies = executor.execute(requests, () => waiting.shift() ?? []);
       expect(replies.map(({ id, ok }) => [id, ok])).toEqual([
@@ -86,6 +86,7 @@ describe('what comes while a commit is prepared', () => {
         [3, true],
       ]);
       expect(requests.map(({ id }) => id)).toEqual([1, 2, 3]);
+      expect(waiting).toHaveLength(1);
       expect(commits()).toBe(1);
     });
   });

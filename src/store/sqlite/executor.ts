@@ -20,9 +20,6 @@ export type Reply =
   | { readonly id: number; readonly ok: true; readonly output: unknown }
   | { readonly id: number; readonly ok: false; readonly error: unknown };
 
-/** Times that a commit waits for what has come while it was prepared: the first must not wait for ever. */
-const MOST_JOINED = 4;
-
 const LAST_NODE = 'SELECT name, joined_at FROM nodes ORDER BY epoch DESC LIMIT 1';
 
 // FULL: a commit is on disk before it is answered (NORMAL may lose the last commits on power loss).
@@ -54,7 +51,8 @@ export class Executor {
 
   /**
    * Answers in the order of the requests. `join` is asked before the commit for what has come meanwhile: it is added to the
-   * requests, because one commit for both costs half of two.
+   * requests, because one commit for both costs half of two. Once: a commit that went on to wait for more made all who are
+   * served wait for each other, so that the event loop and this thread took turns instead of working side by side.
    */
   execute(requests: Request[], join: () => readonly Request[] = nobody): Reply[] {
     if (this.#broken !== undefined) return requests.map(({ id }) => ({ id, ok: false, error: this.#broken }));
@@ -82,12 +80,9 @@ export class Executor {
     if (writes) this.#db.exec('BEGIN IMMEDIATE');
     try {
       const replies = requests.map((request) => this.#perform(request));
-      for (let joined = 0; writes && joined < MOST_JOINED; joined++) {
-        const more = join();
-        if (more.length === 0) break;
-        requests.push(...more);
-        for (const request of more) replies.push(this.#perform(request));
-      }
+      const more = writes ? join() : [];
+      requests.push(...more);
+      for (const request of more) replies.push(this.#perform(request));
       if (writes) this.#db.exec('COMMIT');
       return replies;
     } catch (error) {
