@@ -10,7 +10,8 @@ const ID_LENGTH = 'atmpt_'.length + 27;
 /**
  * A page of attempts. Where it reaches the newest, the iterator that leads on to newer ones begins a few seconds back: an
  * attempt is listed when it is over, by the time when its delivery was made, so others may still come before the last one.
- * Who follows the list with it sees each attempt at least once; what is from the last seconds, more than once.
+ * Who follows the list with it sees each attempt at least once, and those of the last seconds more than once. Not what a store
+ * that was away could only take in later than that.
  */
 export function settledListing(found: Page<Attempt>, page: PageInput, now: number): Listing<Attempt> {
   const all = listing(

@@ -23,7 +23,7 @@ import { listOut } from '../wire.ts';
 const tags = ['Message Attempt'];
 const config = { access: 'application' } as const;
 const FOLLOWING =
-  'To follow it, ask again with the prevIterator of the last page: each attempt comes at least once, and those of the last seconds more than once, for an older one may still come between them.';
+  'To follow it, ask again with the prevIterator of the last page: those of the last seconds come more than once, for an older one may still come between them.';
 const NOTHING: Listing<never> = { data: [], iterator: null, done: true };
 type ListQuery = Static<typeof AttemptListQuery>;
 
