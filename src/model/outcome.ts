@@ -32,6 +32,7 @@ export const ERROR_KINDS = [
   'unknown_event_type',
   'duplicate',
   'permanent',
+  'retryable',
 ] as const;
 
 export type ErrorKind = (typeof ERROR_KINDS)[number];

@@ -20,6 +20,7 @@ const WORDS: Readonly<Record<ErrorKind, string>> = {
   unknown_event_type: 'unknown event type',
   duplicate: 'duplicate',
   permanent: 'permanent error',
+  retryable: 'retryable error',
 };
 
 /** An outcome in a word or two: `HTTP 503`, `connection refused`. */

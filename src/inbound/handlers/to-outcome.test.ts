@@ -7,6 +7,7 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorKind, Policy } from '../../model/index.ts';
 import { decide, presets } from '../../policy/index.ts';
+import { rejectOn } from '../../policy/rule.ts';
 import { PermanentError, RetryableError } from './handler-errors.ts';
 import { toOutcome } from './to-outcome.ts';
 
@@ -177,6 +178,12 @@ describe('what a handler says itself', () => {
     expect(follows(new RetryableError('not yet', { cause: validation }))).toBe('retry');
   });
 
+  it('SUB-12 a RetryableError is retried by a policy that rejects errors which nobody expected', () => {
+    const own: Policy = { ...policy('payments-inbound'), rules: [rejectOn('unexpected')] };
+    expect(follows(new RetryableError('not yet'), own)).toBe('retry');
+    expect(follows(new Error('a bug'), own)).toBe('rejected');
+  });
+
   it('a RetryableError may say when', () => {
     const outcome = toOutcome(new RetryableError('busy', { retryAfterS: 90 }), 0);
     const facts = { messageId: 'm', deliveryId: 'd', attempt: 1, firstAttemptAt: 0, now: 0, outcome };
@@ -185,5 +192,6 @@ describe('what a handler says itself', () => {
 
   it('is known by its name, so that a second copy of the package does no harm', () => {
     expect(kindOf(named('PermanentError'))).toBe('permanent');
+    expect(kindOf(named('RetryableError'))).toBe('retryable');
   });
 });

@@ -34,7 +34,7 @@ function named(thrown: unknown, durationMs: number): Outcome {
   });
   const name = nameOf(thrown);
   if (name === 'PermanentError') return failure('permanent');
-  if (name === 'RetryableError') return failure('unexpected', retryAfterOf(thrown));
+  if (name === 'RetryableError') return failure('retryable', retryAfterOf(thrown));
   for (const error of withCauses(thrown)) {
     if (isValidationError(error)) return failure('validation');
     const http = httpFailure(error);
