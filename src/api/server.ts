@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { invalid } from '../errors.ts';
-import { receiveDirectly, receivingRoute } from '../inbound/index.ts';
+import { receiveDirectly, receivingRoute, WholeRequest } from '../inbound/index.ts';
 import type { Served } from './api.ts';
 import { requireToken } from './auth.ts';
 import { answerClientError } from './client-error.ts';
@@ -40,6 +40,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: MAX_PARAM_LENGTH },
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { IncomingMessage: WholeRequest },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
   });

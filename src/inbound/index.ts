@@ -20,6 +20,7 @@ export {
 export { nextRoute } from './library/next-route.ts';
 export { receiveDirectly } from './library/receive-directly.ts';
 export { receivingRoute } from './library/receivers.ts';
+export { WholeRequest } from './library/whole-request.ts';
 export { LONGEST_DEDUPE_MS } from './providers/index.ts';
 export { createReceiver, type Receiver } from './receive.ts';
 export type { ReceivedNotice } from './received-notice.ts';

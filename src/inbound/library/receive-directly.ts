@@ -8,12 +8,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
 import { outsideUrl } from './read-request.ts';
+import { WholeRequest } from './whole-request.ts';
 
 /** Letters that mean themselves in a path. A query, an escape or an empty part is the framework's. */
 const PLAIN = /^[\w.~-]{1,256}$/;
 const LENGTH = /^\d{1,9}$/;
 
-/** On a server that has a receivingRoute at `${prefix}:source/:token?`, before it listens. */
+/** On a server whose requests are WholeRequests, and that has a receivingRoute at `${prefix}:source/:token?`, before it listens. */
 export function receiveDirectly(server: FastifyInstance, receiver: Receiver, prefix: string): void {
   const [framework] = server.server.listeners('request') as RequestListener[];
   if (framework === undefined) return;
@@ -31,12 +32,12 @@ export function receiveDirectly(server: FastifyInstance, receiver: Receiver, pre
     const urlToken = slash < 0 ? '' : place.slice(slash + 1);
     const isOurs = PLAIN.test(name) && (slash < 0 || PLAIN.test(urlToken));
     const headers = isOurs ? headersEachOnce(request) : undefined;
-    if (headers === undefined || !isPlain(headers, receiver.maxBodyBytes)) {
+    if (headers === undefined || !isPlain(headers, receiver.maxBodyBytes) || !(request instanceof WholeRequest)) {
       framework?.call(server.server, request as never, response as never);
       return;
     }
     const outside = outsideUrl(url, headers, 'encrypted' in request.socket);
-    onBody(request, (body) => {
+    request.whenWhole((body) => {
       receiver.receive(name, { method: 'POST', url: outside, headers, body }, urlToken).then(
         (answer) => send(response, answer, isClosing),
         () => response.destroy(),
@@ -58,18 +59,6 @@ function headersEachOnce({ headers, rawHeaders }: IncomingMessage): Readonly<Rec
 function isPlain(headers: Readonly<Record<string, string>>, maxBodyBytes: number): boolean {
   const length = headers['content-length'];
   return length !== undefined && LENGTH.test(length) && Number(length) <= maxBodyBytes;
-}
-
-/** Calls back with the whole body, or never: who breaks off waits for no answer. */
-function onBody(request: IncomingMessage, then: (body: Uint8Array) => void): void {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => void chunks.push(chunk));
-  request.on('error', () => {});
-  request.on('end', () => {
-    const [first] = chunks;
-    // A chunk has its own memory: most bodies are one, and are kept without a copy.
-    then(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
-  });
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer, isClosing: boolean): void {
