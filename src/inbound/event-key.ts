@@ -28,7 +28,8 @@ function namedValue(dedupe: Dedupe, request: InboundRequest, event: InboundEvent
 
 /** What is too long or has odd characters is kept as its hash: it is still one id for one value. */
 function asKey(value: unknown): string | undefined {
-  const text = typeof value === 'number' ? String(value) : value;
+  // Beyond 2^53 two numbers are read as one: they would be copies of each other.
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text !== 'string' || text === '') return undefined;
   return VISIBLE_ASCII.test(text) ? text : `sha256_${sha256(Buffer.from(text))}`;
 }
