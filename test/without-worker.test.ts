@@ -11,7 +11,7 @@ it('SUB-10 on SQLite too, a program without a worker handles what is due when it
     const source = posthorn.source('none', {}).on('*', (_, { eventId }) => void seen.push(eventId));
     for (const id of [1, 2]) {
       const body = JSON.stringify({ type: 'order.paid', id });
-      expect((await source.receive(new Request('http://localhost/', { method: 'POST', body }))).status).toBe(202);
+      expect((await source.receive(new Request('http://localhost/', { method: 'POST', body }))).status).toBe(200);
     }
     expect(seen).toEqual([]);
     expect(await posthorn.processPendingRetries(1)).toMatchObject({ delivered: 1 });

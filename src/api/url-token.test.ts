@@ -41,7 +41,7 @@ async function statuses(url: string): Promise<readonly [direct: number, framewor
   const post = async (to: string) => (await fetch(to, { method: 'POST', body })).status;
   return [await post(url), await post(`${url}?by=framework`)];
 }
-const TAKEN = [202, 200];
+const TAKEN = [200, 200];
 const UNKNOWN = [404, 404];
 const refusals = () => rig.log.filter(({ level }) => level === 'warn').map(({ fields }) => fields);
 
@@ -223,7 +223,7 @@ describe('the token of a URL', () => {
   it('is not kept with an event when a proxy put the URL into a header', async () => {
     const url = await rotate();
     const headers = { 'x-original-url': url, 'x-kept': 'yes' };
-    expect((await fetch(url, { method: 'POST', body: '{"type":"a","id":"1"}', headers })).status).toBe(202);
+    expect((await fetch(url, { method: 'POST', body: '{"type":"a","id":"1"}', headers })).status).toBe(200);
     const [message] = await rig.messages('shop');
     expect(message?.headers).toMatchObject({ 'x-kept': 'yes' });
     expect(JSON.stringify(message)).not.toContain(url.slice(url.lastIndexOf('/')));
@@ -235,7 +235,7 @@ describe('the token of a URL', () => {
     await rig.resources.sources.rotateUrlToken('own');
     await clock.advance(GRACE_MS);
     const request = new Request('http://localhost/webhooks', { method: 'POST', body: '{"type":"a","id":"1"}' });
-    expect((await source.receive(request)).status).toBe(202);
+    expect((await source.receive(request)).status).toBe(200);
     expect((await fetch(`${base}/in/own`, { method: 'POST', body: '{}' })).status).toBe(404);
   });
 });

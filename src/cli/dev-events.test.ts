@@ -24,7 +24,7 @@ function attempt(destinationId: string, decision: Decision, startedAt: number): 
 const DELIVERED: Decision = { kind: 'delivered', reason: 'HTTP 204: delivered' };
 const RETRY: Decision = { kind: 'retry', delayMs: 5000, source: 'schedule', reason: 'HTTP 503: retry 1 of 5 in 5 s' };
 const STORED: ReceivedNotice = {
-  ...{ source: 'stripe', status: 202, became: 'stored' },
+  ...{ source: 'stripe', status: 200, became: 'stored' },
   ...{ eventType: 'invoice.paid', eventId: 'evt_1', destinations: 0 },
 };
 

@@ -53,7 +53,10 @@ export function failed(error: unknown): Answer {
   return refusal(isPosthornError(error, 'closed') ? 'closed' : 'unavailable');
 }
 
-/** `body`: as JSON. */
-export function accepted(status: 200 | 202, body: string): Answer {
-  return { status, headers: JSON_HEADERS, body };
+/**
+ * 200 and no other 2xx, also for what is handled later: several providers count everything else as a failure, and send it
+ * again (Mailgun, Zoom, Linear, Paddle, Meta). `body`: as JSON.
+ */
+export function accepted(body: string): Answer {
+  return { status: 200, headers: JSON_HEADERS, body };
 }

@@ -25,7 +25,7 @@ it('PAY-01 PAY-10 an event of PayPal is verified by its certificate, stored and 
     );
   };
   expect((await send(other.privateKey)).status).toBe(401);
-  expect((await send(issued.privateKey)).status).toBe(202);
+  expect((await send(issued.privateKey)).status).toBe(200);
   await rig.attempts(1);
   expect(seen).toHaveLength(1);
   expect((await rig.messages('paypal')).map(({ eventId }) => eventId)).toEqual(seen);

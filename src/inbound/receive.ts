@@ -71,11 +71,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** One function to the commit and from it: every step that waits by itself costs each webhook a promise and a turn. */
   async function receive(name: string, given: InboundRequest, urlToken?: string): Promise<Answer> {
     try {
+      const { method } = given;
+      // At every URL alike: it tells nobody where a source is.
+      if (method !== 'POST' && method !== 'GET' && method !== 'HEAD') {
+        return refuse('method_not_allowed', name.slice(0, 80), method);
+      }
       const request = withOwnBytes(given);
       const open = sources.peek(name) ?? (await sources.find(name));
       if (open === undefined) return refuse('not_found', name.slice(0, 80), 'there is no such source');
       const title = open.source.uid ?? open.source.id;
-      const unread = refuseUnread(open, title, request, urlToken);
+      const unread = answerUnread(open, title, request, urlToken);
       if (unread !== undefined) return unread;
       const asked = open.prepared.verify(request, ports);
       const answer = answerUnstored(title, request, 'kind' in asked ? asked : await asked);
@@ -99,8 +104,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return refused(failed(error), source, describeError(error));
   }
 
-  /** What need not be verified to be refused. */
-  function refuseUnread(
+  /** What need not be verified to be answered. */
+  function answerUnread(
     { checkUrl }: OpenSource,
     title: string,
     { method, body, headers }: InboundRequest,
@@ -108,7 +113,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   ): Answer | undefined {
     const wrongUrl = urlToken === undefined ? undefined : checkUrl(urlToken, clock.now());
     if (wrongUrl !== undefined) return refuse('not_found', title, wrongUrl);
-    if (method !== 'POST' && method !== 'GET') return refuse('method_not_allowed', title, method);
+    if (method === 'HEAD') return answered(title, FOUND);
     if (body.byteLength > maxBodyBytes) {
       return refuse('payload_too_large', title, `${body.byteLength} bytes, and the limit is ${maxBodyBytes}`);
     }
@@ -117,12 +122,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return undefined;
   }
 
+  /** To a provider that looks whether this URL is one of ours: nothing is stored. */
+  function answered(title: string, answer: Answer): Answer {
+    logger.info({ source: title }, 'answered a challenge of the provider');
+    tell({ source: title, status: answer.status, became: 'answered' });
+    return answer;
+  }
+
   /** The answer to what is not an event that was verified; undefined for one that is. */
   function answerUnstored(title: string, request: InboundRequest, verdict: Verdict): Answer | undefined {
     if (verdict.kind === 'answer') {
-      logger.info({ source: title }, 'answered a challenge of the provider');
-      tell({ source: title, status: verdict.status, became: 'answered' });
-      return { status: verdict.status, headers: verdict.headers, body: verdict.body };
+      return answered(title, { status: verdict.status, headers: verdict.headers, body: verdict.body });
     }
     if (verdict.kind === 'unavailable') return refuse('unavailable', title, verdict.reason);
     if (request.method === 'GET') {
@@ -182,16 +192,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** What was signed and does not cover the event, bound to the body that it came with first. */
-  function onceOnly({ source, provider }: OpenSource, token: string, body: Uint8Array): Remembered {
+  function onceOnly({ source, provider, prepared }: OpenSource, token: string, body: Uint8Array): Remembered {
     const key = `once ${source.id} ${sha256(Buffer.from(token))}`;
-    const expiresAt = clock.now() + provider.dedupeForMs;
+    // A timestamp may lie as far ahead of this clock as behind it.
+    const expiresAt = clock.now() + Math.max(provider.dedupeForMs, 2 * prepared.toleranceMs);
     return { key, fingerprint: sha256(body), status: 200, body: '', expiresAt };
   }
 
   function log(about: About, published: Published): void {
     switch (published.kind) {
       case 'accepted':
-        logger.debug({ ...about, messageId: published.message.id }, 'webhook stored');
+        logger.debug(about, 'webhook stored');
         return;
       case 'unwanted':
         logger.info(about, 'webhook ignored: no handler or endpoint is for its type');
@@ -232,14 +243,17 @@ function eventOf({ prepared }: OpenSource, request: InboundRequest): InboundEven
 
 const BECAME = { accepted: 'stored', unwanted: 'ignored', duplicate: 'skipped' } as const;
 
+/** Some providers check a URL with a HEAD before they take it (Intercom): this one is there. */
+const FOUND: Answer = { status: 200, headers: {}, body: '' };
+
 function answerTo(published: Published): Answer {
   switch (published.kind) {
     case 'accepted':
-      return accepted(202, `{"received":true,"id":"${published.message.id}"}`);
+      return accepted(`{"received":true,"id":"${published.message.id}"}`);
     case 'unwanted':
-      return accepted(200, '{"received":true,"ignored":true}');
+      return accepted('{"received":true,"ignored":true}');
     case 'duplicate':
-      return accepted(200, '{"received":true,"duplicate":true}');
+      return accepted('{"received":true,"duplicate":true}');
   }
 }
 

@@ -57,8 +57,8 @@ describe('on PostgreSQL', { timeout: 40_000 }, () => {
     await using service = new ExampleProcess(command, env);
     const url = await service.url();
     for (const [token, expected] of [
-      ['u3', 202],
-      ['nobody', 202],
+      ['u3', 200],
+      ['nobody', 200],
     ] as const) {
       const event = stripeEvent('customer.subscription.created', { token });
       expect((await fetch(`${url}/webhooks/stripe`, signedRequest(event))).status).toBe(expected);

@@ -75,7 +75,7 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
       expect.stringMatching(new RegExp(`with another token: works until ${formerUrls[0].expiresAt}$`)),
       expect.stringMatching(new RegExp(`without a token: works until ${formerUrls[1].expiresAt}$`)),
     ]);
-    expect((await rig.run('trigger none order.paid --source hidden')).out).toContain(`→ ${ingestUrl}  202`);
+    expect((await rig.run('trigger none order.paid --source hidden')).out).toContain(`→ ${ingestUrl}  200`);
     const reader = await rig.inbound.resources.tokens.create({ name: 'reader', scope: 'read-only' });
     for (const command of ['sources show hidden', 'sources list', 'listen --source hidden --since 1h --count 1']) {
       const { out } = await rig.run(`${command} --token ${reader.token}`);

@@ -63,7 +63,7 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
     const ran = await runInMemory('trigger stripe invoice.paid', env);
     expect(ran).toMatchObject({ exitCode: 0, err: '' });
     expect(ran.out).toMatch(
-      /^invoice\.paid → http:\/\/127\.0\.0\.1:\d+\/in\/stripe {2}202 {2}\d+ ms {2}\{"received":true/,
+      /^invoice\.paid → http:\/\/127\.0\.0\.1:\d+\/in\/stripe {2}200 {2}\d+ ms {2}\{"received":true/,
     );
     expect(ran.out).not.toContain(SECRET);
   });
@@ -153,6 +153,6 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
     const { data } = JSON.parse((await trigger('--list', '--json')).out);
     expect(data).toHaveLength(PROVIDERS.length);
     const sent = JSON.parse((await trigger('stripe', 'invoice.paid', '--secret', SECRET, '--json')).out);
-    expect(sent).toMatchObject({ provider: 'stripe', sent: { headers: expect.anything() }, answer: { status: 202 } });
+    expect(sent).toMatchObject({ provider: 'stripe', sent: { headers: expect.anything() }, answer: { status: 200 } });
   });
 });

@@ -81,7 +81,7 @@ describe('a source declared in code', () => {
       });
     const payload = event();
     const answer = await source.receive(post(payload));
-    expect(answer.status).toBe(202);
+    expect(answer.status).toBe(200);
     await rig.attempts(1);
     expect(seen).toEqual([['in_1', `evt_${count}`, 1]]);
     const [message] = await rig.messages('stripe');
@@ -112,7 +112,7 @@ describe('a source declared in code', () => {
     const source = rig.source('stripe', { secret: ['whsec_new', SECRET] }).on('*', () => {});
     for (const secret of ['whsec_new', SECRET]) {
       const payload = event();
-      expect((await source.receive(post(payload, signed(payload, secret)))).status).toBe(202);
+      expect((await source.receive(post(payload, signed(payload, secret)))).status).toBe(200);
     }
   });
 
@@ -131,7 +131,7 @@ describe('a source declared in code', () => {
   it('PAY-06 the same id with another body keeps the first, says so on the message and in the log', async () => {
     const source = rig.source('stripe', { secret: SECRET }).on('*', () => {});
     const first = event({ id: 'evt_same' });
-    expect((await source.receive(post(first))).status).toBe(202);
+    expect((await source.receive(post(first))).status).toBe(200);
     expect((await source.receive(post(event({ id: 'evt_same', livemode: true })))).status).toBe(200);
     const [message] = await rig.messages('stripe');
     expect(message?.conflicts).toBe(1);
@@ -142,12 +142,12 @@ describe('a source declared in code', () => {
   it.each<['reject' | 'ignore' | 'keep', number, number]>([
     ['reject', 400, 0],
     ['ignore', 200, 0],
-    ['keep', 202, 1],
+    ['keep', 200, 1],
   ])('PAY-04 an event that nothing is for: %s', async (onUnknownEvent, status, stored) => {
     const source = rig.source('stripe', { secret: SECRET, onUnknownEvent }).on('invoice.voided', () => {});
     expect((await source.receive(post(event()))).status).toBe(status);
     expect(await rig.messages('stripe')).toHaveLength(stored);
-    expect((await source.receive(post(event({ type: 'invoice.voided' })))).status).toBe(202);
+    expect((await source.receive(post(event({ type: 'invoice.voided' })))).status).toBe(200);
   });
 
   it('PAY-01 each handler has a delivery of its own: one that fails does not keep the others from being done', async () => {
@@ -228,7 +228,7 @@ describe('a source declared in code', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     expect(flaky.log.some(({ level, fields }) => level === 'error' && fields.error === 'disk')).toBe(true);
     isDown = false;
-    expect((await source.receive(post(event()))).status).toBe(202);
+    expect((await source.receive(post(event()))).status).toBe(200);
     await flaky.attempts(1);
   });
 
@@ -272,7 +272,7 @@ describe('a source declared in code', () => {
     await renamed.removeHandler('books');
     await expect(renamed.removeHandler('books')).rejects.toMatchObject({ code: 'not_found' });
     expect((await rig.resources.sources.listHandlers('stripe')).map(({ name }) => name)).toEqual(['ledger']);
-    expect((await renamed.receive(post(event()))).status).toBe(202);
+    expect((await renamed.receive(post(event()))).status).toBe(200);
     expect(await rig.deliveries()).toHaveLength(1);
   });
 
@@ -314,7 +314,7 @@ describe('a source declared in code', () => {
     const after = await rig.store.get({ kind: 'source', idOrName: 'stripe' });
     expect(after?.record).toMatchObject({ id: before?.record.id, policy: 'stripe-subscriptions' });
     const payload = event();
-    expect((await changed.receive(post(payload, signed(payload, 'whsec_other')))).status).toBe(202);
+    expect((await changed.receive(post(payload, signed(payload, 'whsec_other')))).status).toBe(200);
     const page = await rig.store.list({ kind: 'endpoint', limit: 9, order: 'ascending' });
     expect(page.items).toHaveLength(1);
   });
@@ -360,7 +360,7 @@ describe('receivers take the raw body', () => {
 
   it('Node', async () => {
     const url = await listen(createServer(declare().node()));
-    expect((await send(url)).status).toBe(202);
+    expect((await send(url)).status).toBe(200);
     expect((await send(url, event(), {})).status).toBe(401);
   });
 
@@ -371,8 +371,8 @@ describe('receivers take the raw body', () => {
     app.post('/raw', express.raw({ type: '*/*' }), source.node());
     app.use(express.json());
     const url = await listen(createServer(app));
-    expect((await send(url)).status).toBe(202);
-    expect((await send(url.replace('webhooks', 'raw'))).status).toBe(202);
+    expect((await send(url)).status).toBe(200);
+    expect((await send(url.replace('webhooks', 'raw'))).status).toBe(200);
   });
 
   it('Express after express.json() says what to do', async () => {
@@ -399,7 +399,7 @@ describe('receivers take the raw body', () => {
     closing.push(() => server.close());
     await server.listen({ port: 0, host: '127.0.0.1' });
     const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}/webhooks`;
-    expect((await send(url)).status).toBe(202);
+    expect((await send(url)).status).toBe(200);
     const other = await fetch(url.replace('webhooks', 'other'), {
       method: 'POST',
       body: '{"a":1}',
@@ -410,12 +410,12 @@ describe('receivers take the raw body', () => {
 
   it('Hono', async () => {
     const app = new Hono().all('/webhooks', declare().hono());
-    expect((await app.request(post(event()))).status).toBe(202);
+    expect((await app.request(post(event()))).status).toBe(200);
   });
 
   it('Next.js', async () => {
     const { POST, GET } = declare().next();
-    expect((await POST(post(event()))).status).toBe(202);
+    expect((await POST(post(event()))).status).toBe(200);
     expect((await GET(new Request('http://localhost/webhooks'))).status).toBe(405);
   });
 
@@ -471,8 +471,8 @@ describe('receivers take the raw body', () => {
     });
     expect(openings).toBe(0);
     await expect(POST(post(event()))).rejects.toThrow('not there yet');
-    expect((await POST(post(event()))).status).toBe(202);
-    expect((await POST(post(event()))).status).toBe(202);
+    expect((await POST(post(event()))).status).toBe(200);
+    expect((await POST(post(event()))).status).toBe(200);
     expect(openings).toBe(2);
   });
 

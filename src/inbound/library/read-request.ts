@@ -83,7 +83,7 @@ export async function readNodeRequest(
 function earlierBytes({ rawBody, body, readableEnded, method }: NodeRequest): Uint8Array | undefined {
   if (rawBody instanceof Uint8Array) return rawBody;
   if (body instanceof Uint8Array) return body;
-  if (readableEnded && method !== 'GET') {
+  if (readableEnded && method !== 'GET' && method !== 'HEAD') {
     throw alreadyParsed(
       'Mount it before express.json() and other body parsers, or use express.raw({ type: "*/*" }) on its path.',
     );

@@ -93,7 +93,8 @@ export function receivingRoute(
     done(null, body);
   });
   server.route({
-    method: ['GET', 'POST'],
+    // All of them: what is refused for its method is told and logged like everything else.
+    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     url: path,
     schema: { hide: true } as object,
     // Of the body parser alone: the receiver answers, and never throws.

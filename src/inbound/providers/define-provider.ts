@@ -58,8 +58,10 @@ export function defineProvider(definition: ProviderDefinition): Provider {
     signSettings,
     prepare(given) {
       const values = parseSettings(settings, given);
+      const toleranceMs = toleranceOf(values) ?? facts.toleranceMs ?? 0;
       return {
-        verify: prepare(values, toleranceOf(values) ?? facts.toleranceMs ?? 0),
+        toleranceMs,
+        verify: prepare(values, toleranceMs),
         eventOf: (request) => eventOf(request, values),
       };
     },

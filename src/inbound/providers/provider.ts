@@ -66,6 +66,8 @@ export interface SampleOptions {
 
 /** What a source is received with: the settings are read and the keys made once. */
 export interface PreparedProvider {
+  /** How far a signed timestamp may be from now, by the source's settings; 0 where none is signed. */
+  readonly toleranceMs: number;
   readonly verify: Verify;
   /** Ask it after `verify`. Throws a validation error when the body is not what this provider sends. */
   eventOf(request: InboundRequest): InboundEvent;
@@ -86,7 +88,7 @@ export interface Provider {
   readonly toleranceMs?: number;
   /** How long an event id must be remembered: never shorter than the provider retries or a timestamp is accepted. */
   readonly dedupeForMs: number;
-  /** What the provider wants to hear when an event was taken, if not just any 2xx. */
+  /** What the provider wants to hear when an event was taken, if not a 200 with some JSON. */
   readonly accepted?: Answer;
   prepare(settings: ProviderSettings): PreparedProvider;
   readonly sampleTypes: readonly string[];

@@ -31,6 +31,8 @@ export const slack = defineProvider({
   toleranceMs: 5 * MINUTE_MS,
   // 3 retries within minutes; with delayed events on, then hourly for 24 hours (docs.slack.dev, Events API).
   dedupeForMs: 2 * DAY_MS,
+  // Whoever typed a slash command is shown what is in the body.
+  accepted: { status: 200, headers: {}, body: '' },
   prepare(settings, toleranceMs) {
     const verify = signature.prepare(settings, toleranceMs);
     return (request, ports) => {
