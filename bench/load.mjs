@@ -55,23 +55,30 @@ function bytesOf(host, { method, path, headers, body }) {
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
+/** All connections read into it, one after the other: an answer is looked at where it lies, and kept by none. */
+const answers = Buffer.alloc(64 * 1024);
+
 class Connection {
   #target;
   #socket;
-  #answer = '';
+  /** What has come of an answer that did not come whole. */
+  #begun = '';
   #requests = [];
   #end;
 
   constructor(host, port) {
-    this.#target = { host, port, noDelay: true };
+    const callback = (length) => {
+      this.#read(length);
+      return true;
+    };
+    this.#target = { host, port, noDelay: true, onread: { buffer: answers, callback } };
   }
 
   /** Also again, where the server has closed it between two turns. */
   async open() {
     if (this.#socket?.destroyed === false) return;
-    this.#answer = '';
+    this.#begun = '';
     this.#socket = connect(this.#target);
-    this.#socket.on('data', (bytes) => this.#read(bytes));
     this.#socket.on('error', (error) => this.#end?.reject(error));
     this.#socket.on('close', () => this.#end?.reject(new Error('the server closed a connection')));
     await once(this.#socket, 'connect');
@@ -97,19 +104,23 @@ class Connection {
     else this.#socket.write(request);
   }
 
-  #read(bytes) {
+  #read(length) {
     pauseAfterThisTurn();
-    this.#answer += bytes.latin1Slice();
-    const head = this.#answer.indexOf('\r\n\r\n');
-    if (head < 0) return;
-    const length = /^content-length: (\d+)\r$/im.exec(this.#answer)?.[1];
-    if (length !== undefined && this.#answer.length < head + 4 + Number(length)) return;
-    const answer = this.#answer;
-    this.#answer = '';
-    if (length !== undefined && /^HTTP\/1\.1 20[02] /.test(answer)) this.#next();
+    const answer = this.#begun + answers.latin1Slice(0, length);
+    const head = answer.indexOf('\r\n\r\n');
+    const bodyLength = head < 0 ? undefined : Number(LENGTH.exec(answer)?.[1]);
+    if (head < 0 || answer.length < head + 4 + bodyLength) {
+      this.#begun = answer;
+      return;
+    }
+    this.#begun = '';
+    if (answer.length === head + 4 + bodyLength && SUCCESS.test(answer)) this.#next();
     else this.#end?.reject(new Error(`the server answered ${answer.slice(0, 300)}`));
   }
 }
+
+const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
+const SUCCESS = /^HTTP\/1\.1 20[02] /;
 
 const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
 let pauses = false;
