@@ -8,6 +8,7 @@ import type { Sender } from '../outbound/index.ts';
 import type { SecretBox } from '../signing/index.ts';
 import type { ClaimedDelivery, News, RecordItem, RecordOutput, Store } from '../store/index.ts';
 import { Acceptor } from './accept.ts';
+import { callListener } from './call-listener.ts';
 import { Claimer } from './claim.ts';
 import { Cycle } from './cycle.ts';
 import { Directory, type Target } from './directory.ts';
@@ -83,14 +84,11 @@ export function createEngine(given: EngineOptions): Engine {
   const maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
   const listeners = new Set<(event: EngineEvent) => void>();
   const emit = (event: EngineEvent) => {
-    for (const listener of listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        // A listener is the user's: what it throws must not reach the engine's own path.
-        if (event.kind !== 'trouble') onTrouble(error);
-      }
-    }
+    // A listener is the user's: what it throws, or rejects with, must not reach the engine's own path, nor end the process.
+    const onThrown = (error: unknown) => {
+      if (event.kind !== 'trouble') onTrouble(error);
+    };
+    for (const listener of listeners) callListener(listener, event, onThrown);
   };
   const onTrouble = (error: unknown) => emit({ kind: 'trouble', error });
   const cycle = new Cycle(clock, emit);

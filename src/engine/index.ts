@@ -4,6 +4,7 @@
  * did. Promises: no publish resolves before its commit is durable; an attempt that ended is recorded or its lease is
  * lost; no lane exceeds its limit, and a slow one takes nothing from the others. The engine's Clock counts everywhere.
  */
+export { callListener } from './call-listener.ts';
 export { createEngine, type EngineOptions } from './create-engine.ts';
 export { type DeadLetterNotice, onDeadLetter } from './dead-letters.ts';
 export type { Engine, EngineEvent, Publication, Published } from './engine.ts';

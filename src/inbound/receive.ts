@@ -1,6 +1,6 @@
 /** Receive: raw bytes within limits → verify → id and type → one commit → 2xx. Nothing that is refused is stored. */
 import type { Clock } from '../clock.ts';
-import type { Engine, Logger, Publication, Published } from '../engine/index.ts';
+import { callListener, type Engine, type Logger, type Publication, type Published } from '../engine/index.ts';
 import { describeError, isPosthornError } from '../errors.ts';
 import type { SecretBox } from '../signing/index.ts';
 import type { Remembered, Store } from '../store/index.ts';
@@ -61,11 +61,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   /** What a watcher throws must not become the sender's answer. */
   function tell(notice: ReceivedNotice): void {
-    try {
-      onReceived?.(notice);
-    } catch (error) {
+    if (onReceived === undefined) return;
+    callListener(onReceived, notice, (error) => {
       logger.error({ source: notice.source, error: describeError(error) }, 'the onReceived hook failed');
-    }
+    });
   }
 
   /** One function to the commit and from it: every step that waits by itself costs each webhook a promise and a turn. */
