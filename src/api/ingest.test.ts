@@ -104,6 +104,7 @@ describe("the official svix SDK's ingest client", () => {
     const headers = arrival?.headers as Record<string, string>;
     expect(new Webhook(key).verify(arrival?.body.toString() ?? '', headers)).toMatchObject({ id: 'evt_1' });
     expect(headers['stripe-signature']).toBeUndefined();
+    expect(headers).toMatchObject({ 'x-webhook-event-type': 'invoice.paid', 'x-webhook-event-id': 'evt_1' });
     await svix.ingest.endpoint.delete('stripe', 'shop');
     await target.close();
   });

@@ -66,6 +66,7 @@ export function send(
           },
           { svixNames: options.svixNames },
         );
+  if (received !== undefined && target.forwardAs !== 'pass-through') tellOrigin(headers, delivery, received);
   headers.push('content-type', received?.contentType ?? 'application/json', ...target.headers);
   return options.sender.send({
     url: target.url,
@@ -78,6 +79,12 @@ export function send(
     crossOriginDropHeaders: target.headerNames,
     signal,
   });
+}
+
+/** Of an event that is sent on signed anew: many providers name its type and id in headers only, which stay behind. */
+function tellOrigin(headers: string[], { eventType }: Job['delivery'], { eventId }: Received): void {
+  headers.push('x-webhook-event-type', eventType);
+  if (eventId !== undefined) headers.push('x-webhook-event-id', eventId);
 }
 
 /** What the attempt comes to: the decision, and the record of it. */
