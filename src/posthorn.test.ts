@@ -47,6 +47,51 @@ it('says what it takes when it is given something else', async () => {
   await expect(createPosthorn({ worker: 'no' as never })).rejects.toThrow('worker must be true or false');
 });
 
+it.each<[string, object, RegExp]>([
+  ['a logger with half of its methods', { logger: { info() {}, error() {} } }, /logger .* it lacks debug, warn$/],
+  ['a logger that is none', { logger: 'console' }, /logger must have the methods debug, info, warn, error/],
+  ['a hook that is no function', { onReceived: 'log' }, /onReceived must be a function, not a string/],
+  ['another one', { onDeadLetter: 5 }, /onDeadLetter must be a function/],
+])('ALL-06 refuses %s before anything is opened', async (_, options, message) => {
+  await expect(createPosthorn({ store: 'sqlite::memory:', ...options })).rejects.toThrow(message);
+});
+
+it('goes on when an async hook or listener rejects, and says so', async () => {
+  const errors: string[] = [];
+  const note = ({ error }: { error?: string }, message: string) => void errors.push(`${message}: ${error}`);
+  const schema = await createTestSchema();
+  const posthorn = await createPosthorn({
+    store: schema.url,
+    postgresPool: 2,
+    logger: { debug() {}, info() {}, warn() {}, error: note },
+    onReceived: async () => {
+      throw new Error('statistics are down');
+    },
+  });
+  try {
+    const attempt = new Promise<void>((resolve) => {
+      posthorn.on(async ({ kind }) => {
+        if (kind !== 'attempt') return;
+        resolve();
+        throw new Error('a listener is down');
+      });
+    });
+    const open = posthorn.source('none', {}).on('*', () => {});
+    const request = new Request('http://127.0.0.1/', { method: 'POST', body: '{"id":"1","type":"a"}' });
+    expect((await open.receive(request)).status).toBe(200);
+    await attempt;
+    await expect
+      .poll(() => errors)
+      .toEqual([
+        'the onReceived hook failed: statistics are down',
+        'something failed on our side; the engine goes on: a listener is down',
+      ]);
+  } finally {
+    await posthorn.close(0);
+    await schema.drop();
+  }
+});
+
 it.each([
   [true, ['svix-id', 'svix-signature', 'svix-timestamp']],
   [false, []],
@@ -92,13 +137,13 @@ it('tells what became of each request to a source, and a hook that throws change
     await Promise.all([open.ready(), stripe.ready()]);
     const post = async ({ receive }: Pick<typeof open, 'receive'>, body: object) =>
       (await receive(new Request('http://127.0.0.1/', { method: 'POST', body: JSON.stringify(body) }))).status;
-    expect(await post(open, { id: 'evt_1', type: 'handled' })).toBe(202);
-    expect(await post(open, { id: 'evt_2', type: 'other' })).toBe(202);
+    expect(await post(open, { id: 'evt_1', type: 'handled' })).toBe(200);
+    expect(await post(open, { id: 'evt_2', type: 'other' })).toBe(200);
     expect(await post(open, { id: 'evt_2', type: 'other' })).toBe(200);
     expect(await post(stripe, {})).toBe(401);
     expect(notices).toEqual([
-      { source: 'open', status: 202, became: 'stored', eventId: 'evt_1', eventType: 'handled', destinations: 1 },
-      { source: 'open', status: 202, became: 'stored', eventId: 'evt_2', eventType: 'other', destinations: 0 },
+      { source: 'open', status: 200, became: 'stored', eventId: 'evt_1', eventType: 'handled', destinations: 1 },
+      { source: 'open', status: 200, became: 'stored', eventId: 'evt_2', eventType: 'other', destinations: 0 },
       { source: 'open', status: 200, became: 'skipped', eventId: 'evt_2', eventType: 'other', destinations: 0 },
       { source: 'stripe', status: 401, became: 'refused', reason: 'no stripe-signature header' },
     ]);

@@ -25,7 +25,7 @@ import {
   onDeadLetter,
   type WorkedOff,
 } from './engine/index.ts';
-import { closed, describeError, PosthornError } from './errors.ts';
+import { closed, describeError, invalid, PosthornError } from './errors.ts';
 import { createIds, type Ids } from './ids.ts';
 import {
   type CertificateOptions,
@@ -33,6 +33,7 @@ import {
   createReceiver,
   createVerifyPorts,
   type DeclaredSource,
+  DeclaredSources,
   declareSource,
   type EventMap,
   LONGEST_DEDUPE_MS,
@@ -46,6 +47,7 @@ import { createAddressGuard, createSender } from './outbound/index.ts';
 import {
   createDeadLetterCleaner,
   createResources,
+  kindOf,
   type Messages,
   type Resources,
   strictResources,
@@ -113,6 +115,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   const { logger: given, clock = systemClock, ids = createIds(() => clock.now()), ...rest } = options;
   const { onDeadLetter: tellDeadLetter, onReceived, certificates, worker = true, ...overrides } = rest;
   if (typeof worker !== 'boolean') throw new PosthornError('config_invalid', 'worker must be true or false');
+  checkHooks({ onDeadLetter: tellDeadLetter, onReceived });
   const config = loadConfig({ overrides });
   const logger = loggerOf(given, overrides.logLevel === undefined ? 'warn' : config.logLevel);
   const secretBox = createSecretBox(config.secretKey);
@@ -201,11 +204,18 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
     throw error;
   }
   const strict = strictResources(resources);
+  const declared = new DeclaredSources();
   return {
     ...strict,
     config: withoutSecrets(config),
     publish: strict.messages.publish,
-    processPendingRetries: (limit = 100) => engine.workDue(limit),
+    async processPendingRetries(limit = 100) {
+      if (!Number.isSafeInteger(limit) || limit < 1) throw invalid(['limit'], 'must be a whole number from 1 on');
+      if (isClosed) throw closed();
+      // A program that a cron starts declares its sources and asks at once.
+      await declared.settled();
+      return engine.workDue(limit);
+    },
     webhookHealth: () =>
       webhookHealth(store, clock, (error) =>
         logger.error({ error: describeError(error) }, 'the store does not answer'),
@@ -224,6 +234,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
         logger,
         transactional: store.transact !== undefined,
         isClosed: () => isClosed,
+        declared,
         onHandler: () => engine.wake(),
       }),
     close,
@@ -244,9 +255,26 @@ function notSettings(given: unknown): PosthornError {
   );
 }
 
+function checkHooks(hooks: Readonly<Record<string, unknown>>): void {
+  for (const [name, hook] of Object.entries(hooks)) {
+    if (hook === undefined || typeof hook === 'function') continue;
+    throw new PosthornError('config_invalid', `${name} must be a function, not ${kindOf(hook)}`);
+  }
+}
+
+const LOGGER_METHODS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
+
 /** A failure is never silent unless silence was asked for. */
 function loggerOf(given: Logger | false | undefined, level: Config['logLevel']): Logger {
   if (given === false) return SILENT;
+  const lacks = LOGGER_METHODS.filter((method) => given !== undefined && typeof given?.[method] !== 'function');
+  if (lacks.length > 0) {
+    // Found out at the first line that it should write, it would be an error of whatever was being done.
+    throw new PosthornError(
+      'config_invalid',
+      `logger must have the methods ${LOGGER_METHODS.join(', ')}, as a pino logger does, or be false for silence; it lacks ${lacks.join(', ')}`,
+    );
+  }
   return given ?? pino({ level }, pino.destination({ dest: 2, sync: true }));
 }
 

@@ -17,6 +17,7 @@ export {
   type SourceArguments,
   type SourceOptions,
 } from './library/declared-source.ts';
+export { DeclaredSources } from './library/declared-sources.ts';
 export { nextRoute } from './library/next-route.ts';
 export { receiveDirectly } from './library/receive-directly.ts';
 export { receivingRoute } from './library/receivers.ts';

@@ -83,9 +83,15 @@ export class Declaration {
   }
 
   async #bind({ name, eventTypes, handler, policy, transaction }: WantedHandler, sourceId: string): Promise<void> {
-    const { sources, handlers, onHandler } = this.#options;
+    const { sources, handlers, logger, onHandler } = this.#options;
     const destinationId = await sources.declareHandler(sourceId, { name, eventTypes, policy });
     const title = `${this.#wanted.uid}: ${name}`;
+    if (handlers.has(destinationId)) {
+      logger.warn(
+        { source: this.#wanted.uid, handler: name },
+        'this handler is declared twice in this process: the function that was declared last is called, the other one is not. Give each a name of its own, as in .on(type, handler, { name })',
+      );
+    }
     handlers.bind(destinationId, { title, eventTypes, handler, transaction });
     this.#bound.add(name);
     onHandler();
@@ -95,10 +101,13 @@ export class Declaration {
   async warnOfOthers(): Promise<void> {
     if (this.#hasLooked) return;
     this.#hasLooked = true;
-    const { sources, logger } = this.#options;
+    const { sources, handlers, logger } = this.#options;
     try {
       const all = await sources.listHandlers(this.#wanted.uid);
-      const others = all.map(({ name }) => name).filter((name) => !this.#handlers.has(name));
+      // Another module of this process may have declared some: those are bound, or will be in a moment.
+      const others = all
+        .filter(({ id, name }) => !this.#handlers.has(name) && !handlers.has(id))
+        .map(({ name }) => name);
       if (others.length === 0) return;
       logger.warn(
         { source: this.#wanted.uid, handlers: others },

@@ -16,6 +16,7 @@ import type { Handler } from '../handlers/handler.ts';
 import { eventTypeName, type ProviderName, type SettingsOf } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
 import { Declaration, type DeclaringOptions } from './declaration.ts';
+import type { DeclaredSources } from './declared-sources.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
 
 export interface SourceOptions extends Omit<SourceInput, 'name' | 'uid' | 'provider' | 'policy'> {
@@ -72,6 +73,7 @@ export interface DeclaredSourceOptions extends DeclaringOptions {
   readonly receiver: Receiver;
   readonly deadLetters: Pick<DeadLetters, 'retryAll'>;
   readonly clock: Clock;
+  readonly declared: DeclaredSources;
   /** Whether the store can run handlers inside its own transaction. */
   readonly transactional: boolean;
   /** Whether what it is declared for was closed: nothing can be declared any more. */
@@ -83,7 +85,7 @@ export function declareSource<Events extends object>(
   given: SourceOptions,
   options: DeclaredSourceOptions,
 ): DeclaredSource<Events> {
-  const { sources, receiver, clock, logger, isClosed } = options;
+  const { sources, handlers, receiver, clock, logger, isClosed, declared } = options;
   if (isClosed()) throw closed();
   checkArguments(name, given);
   const { secret, provider = name, settings, ...rest } = given;
@@ -96,8 +98,9 @@ export function declareSource<Events extends object>(
     settings: { ...settings, ...(secret !== undefined && { secret }) },
   };
   const declaration = new Declaration(wanted, options);
-  // Nobody asking must not end the process: it is in the log, and the next request asks again.
-  const begin = () => void declaration.made().catch(() => {});
+  // Nobody asking must not end the process: what fails is in the log, and the next request asks again.
+  const begin = () => declared.follow(declaration.made());
+  declared.add(name, given, logger);
 
   async function ready(): Promise<void> {
     if (isClosed()) throw closed();
@@ -124,9 +127,14 @@ export function declareSource<Events extends object>(
     async removeHandler(handlerName) {
       if (declaration.has(handlerName)) throw stillDeclared(name, handlerName);
       await declaration.made();
+      const found = (await sources.listHandlers(name)).find((each) => each.name === handlerName);
+      if (found !== undefined && handlers.has(found.id)) throw stillDeclared(name, handlerName);
       await sources.removeHandler(name, handlerName);
     },
     async retry(eventId) {
+      if (typeof eventId !== 'string' || eventId === '') {
+        throw invalid(['eventId'], `must be the provider's id of the event, not ${kindOf(eventId)}`, 'type_error');
+      }
       await declaration.made();
       return options.deadLetters.retryAll({ source: name, message: eventId });
     },

@@ -261,10 +261,12 @@ describe('a source declared in code', () => {
   });
 
   it('PAY-01 warns of handlers that this process does not have, and they can be removed with what waits for them', async () => {
-    const first = rig.source('stripe', { secret: SECRET }).on('invoice.paid', () => {}, { name: 'books' });
-    await first.ready();
+    await rig.source('stripe', { secret: SECRET }).ready();
+    const { id } = await rig.resources.sources.get('stripe');
     const warnings = () => rig.log.filter(({ level, fields }) => level === 'warn' && Array.isArray(fields.handlers));
     expect(warnings()).toEqual([]);
+    const books = { name: 'books', eventTypes: ['invoice.paid'], policy: undefined };
+    await rig.resources.sources.declareHandler(id, books);
     const renamed = rig.source('stripe', { secret: SECRET }).on('invoice.paid', () => {}, { name: 'ledger' });
     await renamed.ready();
     expect(warnings().map(({ fields }) => fields)).toEqual([{ source: 'stripe', handlers: ['books'] }]);
@@ -274,6 +276,37 @@ describe('a source declared in code', () => {
     expect((await rig.resources.sources.listHandlers('stripe')).map(({ name }) => name)).toEqual(['ledger']);
     expect((await renamed.receive(post(event()))).status).toBe(200);
     expect(await rig.deliveries()).toHaveLength(1);
+  });
+
+  it('PAY-01 two modules of a process may declare a source: the handlers of both are called, and none is called missing', async () => {
+    const called: string[] = [];
+    const books = rig.source('stripe', { secret: SECRET }).on('*', () => void called.push('books'), { name: 'books' });
+    const mail = rig.source('stripe', { secret: SECRET }).on('*', () => void called.push('mail'), { name: 'mail' });
+    await Promise.all([books.ready(), mail.ready()]);
+    await mail.receive(post(event()));
+    await rig.attempts(2);
+    expect(new Set(called)).toEqual(new Set(['books', 'mail']));
+    expect(rig.log.filter(({ level }) => level === 'warn')).toEqual([]);
+    await expect(books.removeHandler('mail')).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('warns of a handler and of options that are declared twice, because the last ones count', async () => {
+    const called: string[] = [];
+    const declare = (name: string, secret: string) =>
+      rig
+        .source('stripe', { secret })
+        .on('invoice.paid', () => void called.push(name))
+        .ready();
+    await declare('first', 'whsec_first');
+    expect(rig.log.filter(({ level }) => level === 'warn')).toEqual([]);
+    await declare('last', SECRET);
+    expect(rig.log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      expect.stringMatching(/declared twice .* different options/),
+      expect.stringMatching(/handler is declared twice/),
+    ]);
+    await rig.source('stripe', { secret: SECRET }).receive(post(event()));
+    await rig.attempts(1);
+    expect(called).toEqual(['last']);
   });
 
   it('a source that verifies nothing is warned of whenever it is declared', async () => {

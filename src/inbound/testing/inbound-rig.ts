@@ -13,6 +13,7 @@ import type { ManualClock } from '../../testing/manual-clock.ts';
 import { openTestDispatch, openTestStore } from '../../testing/test-store.ts';
 import { createHandlerRegistry } from '../handlers/handler-registry.ts';
 import { type DeclaredSource, declareSource, type EventMap, type SourceOptions } from '../library/declared-source.ts';
+import { DeclaredSources } from '../library/declared-sources.ts';
 import type { VerifyPorts } from '../providers/index.ts';
 import { createReceiver, type Receiver } from '../receive.ts';
 
@@ -54,6 +55,7 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
   };
   const logger: Logger = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
   const handlers = createHandlerRegistry({ clock, logger });
+  const declared = new DeclaredSources();
   const preset = (name: string) => (isPresetName(name) ? presets[name].policy : undefined);
   const base = { store, clock, ids, secretBox, preset, defaultPolicy: 'public-api' };
   const engine = createEngine({
@@ -113,6 +115,7 @@ export async function createInboundRig(options: InboundRigOptions = {}): Promise
         logger,
         transactional: store.transact !== undefined,
         isClosed: () => false,
+        declared,
         onHandler: () => engine.wake(),
       }),
     async messages(source) {
