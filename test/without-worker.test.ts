@@ -39,7 +39,7 @@ it('SUB-10 a program that a cron starts declares its sources and asks at once, a
     expect(await cron.processPendingRetries()).toEqual({ claimed: 1, delivered: 1, retried: 0, failed: 0 });
     for (const limit of [0, -1, 1.5, '10', { limit: 10 }]) {
       await expect(cron.processPendingRetries(limit as number)).rejects.toThrow(
-        'limit must be a whole number from 1 on',
+        'limit: must be a whole number from 1 on',
       );
     }
     await cron.close(0);

@@ -140,7 +140,7 @@ describe('docs/receiving.md', { timeout: 120_000 }, () => {
 
   it('has programs that compile', () => {
     const programs = programsIn(docs);
-    expect(programs).toHaveLength(3);
+    expect(programs).toHaveLength(4);
     expect(compilerErrors(programs)).toEqual([]);
   });
 });
