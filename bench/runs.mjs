@@ -23,6 +23,7 @@ const PACE_TIMEOUT_MS = 900_000;
  * @property {'everysec' | 'always'} [appendfsync] It needs a Redis that syncs like this.
  * @property {boolean} [postgres] It needs a PostgreSQL.
  * @property {'bullmq'} [dispatch] How Posthorn's deliveries reach its workers, when not by the store.
+ * @property {boolean} [keeps] What it receives is kept, and nothing is for it: no handler is called.
  * @property {boolean} [throughApi] load.mjs publishes, not its own process.
  * @property {boolean} [receives] load.mjs is a provider that sends to it: what is received ends there, not at the sink.
  */
@@ -73,6 +74,7 @@ async function openContestantIn(folder, { processes, sink, options }, contestant
     const address = await own.call('open', {
       file: contestant.file ?? contestant.name,
       dispatch: contestant.dispatch,
+      keeps: contestant.keeps,
       folder,
       dist: options.dist,
       redisUrl: redis?.url,

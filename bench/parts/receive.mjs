@@ -3,6 +3,14 @@ import { race } from '../race.mjs';
 const CONTESTANTS = [
   { name: 'limit', title: 'limit: Fastify, verifies only', file: 'receive-limit', receives: true },
   { name: 'posthorn-receive', title: 'Posthorn, POST /in/{source}', receives: true },
+  {
+    name: 'posthorn-keep',
+    title: 'Posthorn, without a handler',
+    file: 'posthorn-receive',
+    keeps: true,
+    receives: true,
+  },
+  { name: 'receive-stripe', title: "Fastify, Stripe's own package", receives: true },
 ];
 
 const TARGETS = [
@@ -16,5 +24,9 @@ const RATES = [
 ];
 
 export function receive(bench) {
-  return race(bench, CONTESTANTS, TARGETS, [{ to: 'limit', head: 'to the limit' }], RATES);
+  const columns = [
+    { to: 'limit', head: 'to the limit' },
+    { to: 'receive-stripe', head: "to Stripe's package" },
+  ];
+  return race(bench, CONTESTANTS, TARGETS, columns, RATES);
 }
