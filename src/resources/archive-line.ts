@@ -16,13 +16,16 @@ interface Line extends Omit<ArchivedDelivery, 'message'> {
   };
 }
 
+/** For JSON these are characters like any other; for many a tool they end a line. */
+const ENDS_LINE = /[\u2028\u2029]/g;
+
 /** Without the line feed. */
 export function toArchiveLine({ delivery, message, attempts }: ArchivedDelivery): string {
   const { payload: bytes, ...rest } = message;
   const payloadEncoding = isUtf8(bytes) ? 'utf8' : 'base64';
   const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(payloadEncoding);
   const line: Line = { version: 1, delivery, message: { ...rest, payload, payloadEncoding }, attempts };
-  return JSON.stringify(line);
+  return JSON.stringify(line).replace(ENDS_LINE, (end) => (end === '\u2028' ? '\\u2028' : '\\u2029'));
 }
 
 /** `loc` says which line, for whoever has to find it. */

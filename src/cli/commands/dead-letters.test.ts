@@ -137,6 +137,32 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect((await run(`restore ${join(folder, 'bad.jsonl')}`)).err).toContain('[0] is not valid JSON');
   });
 
+  it('SUB-13 brings back what holds separators of lines, from a file that has them escaped or as they are', async () => {
+    await rig.attempts(tried);
+    const text = 'one\u2028two\u2029three';
+    rig.receiver.answer(500, text);
+    await rig.publish({ eventType: 'order.paid', payload: { text } });
+    tried += 2;
+    await rig.attempts(tried);
+    const file = join(folder, 'separators.jsonl');
+    const raw = join(folder, 'raw.jsonl');
+    await run(`archive --file ${file} --remove`);
+    const written = readFileSync(file, 'utf8');
+    expect(written).not.toMatch(/[\u2028\u2029]/);
+    // What ends a line elsewhere stands inside texts and between fields.
+    const asIs = written.replaceAll('\\u2028', '\u2028').replaceAll('\\u2029', '\u2029').replaceAll('},"', '},\r"');
+    expect(asIs).toMatch(/\u2028.*\u2029.*\r/s);
+    writeFileSync(raw, asIs);
+    for (const [index, each] of [file, raw].entries()) {
+      expect(await json(`restore ${each}`)).toEqual({ restored: 1, exists: 0, missing: 0, conflict: 0 });
+      const [{ id }] = (await json('list')).data;
+      const shown = await json(`show ${id}`);
+      expect(JSON.parse(shown.message.body)).toEqual({ text });
+      expect(shown.attempts[0].response).toBe(text);
+      await run(`archive --file ${join(folder, `separators-${index}.jsonl`)} --remove`);
+    }
+  });
+
   it('says in a sentence that there is no token, no server, or no right', async () => {
     const none = await runInMemory('dead-letters list', {});
     expect(none).toMatchObject({ exitCode: 2, err: expect.stringContaining('POSTHORN_ADMIN_TOKEN') });
