@@ -229,7 +229,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   deadLetterKeep: {
     env: 'POSTHORN_DEAD_LETTER_KEEP',
     fallback: undefined,
-    doc: 'How long dead letters are kept after they died: 48h, 90d, 12w. Without it, for ever.',
+    doc: 'How long dead letters are kept after they died or were restored: 48h, 90d, 12w. Without it, for ever.',
     parse: age,
   },
   deadLetterArchive: {

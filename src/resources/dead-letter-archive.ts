@@ -13,7 +13,7 @@ export interface DeadLetterArchive {
   archive(selection: DeadLetterSelection): AsyncGenerator<string>;
   /**
    * Lines of an archive as dead letters again, in one transaction; a wrong line and nothing is done. What is there already
-   * stays as it is, so that doing it twice does no harm.
+   * stays as it is, so that doing it twice does no harm. What comes back is kept as long as if it had died now.
    */
   restore(lines: readonly string[]): Promise<Restored>;
   /** Deletes dead letters with their attempts, and messages that nothing else refers to; the number that was taken. */
@@ -36,7 +36,8 @@ export function createArchive({ store, clock }: Pick<Context, 'store' | 'clock'>
         line.trim() === '' ? [] : [fromArchiveLine(line, ['body', `[${index}]`])],
       );
       const counts = { restored: 0, exists: 0, missing: 0, conflict: 0 };
-      for (const result of items.length === 0 ? [] : await store.restore({ items })) counts[result] += 1;
+      if (items.length === 0) return counts;
+      for (const result of await store.restore({ now: clock.now(), items })) counts[result] += 1;
       return counts;
     },
 

@@ -101,6 +101,21 @@ describe('the clean-up of dead letters', () => {
     expect((await store.getDelivery({ id: dead[0] ?? '' }))?.state).toBe('dead');
   });
 
+  it('SUB-13 keeps what a person restored for the whole time again, and it died when it died', async () => {
+    const cleaner = createDeadLetterCleaner({ store, clock, keepMs: 30 * DAY_MS, folder });
+    const [id = ''] = await letDie(1);
+    await clock.advance(31 * DAY_MS);
+    await cleaner.run(LASTING);
+    const [file = ''] = readdirSync(folder);
+    await createArchive({ store, clock }).restore(readFileSync(join(folder, file), 'utf8').split('\n'));
+    await clock.advance(29 * DAY_MS);
+    await cleaner.run(LASTING);
+    expect(await store.getDelivery({ id })).toMatchObject({ state: 'dead', deadAt: T0 });
+    await clock.advance(2 * DAY_MS);
+    await cleaner.run(LASTING);
+    expect(await deadCount()).toBe(0);
+  });
+
   it('SUB-13 deletes nothing that it could not write', async () => {
     const cleaner = createDeadLetterCleaner({ store, clock, keepMs: DAY_MS, folder: '/dev/null/archive' });
     await letDie(1);

@@ -1,5 +1,5 @@
 /**
- * Deletes dead letters that are older than they are to be kept, a bounded chunk at a time, and writes them to a file first
+ * Deletes dead letters that have lain longer than they are to be kept, a bounded chunk at a time, and writes them to a file first
  * where a folder is named. A crash between the two leaves them in both: an archive is restored by id, so that does no harm.
  */
 import { mkdir, open } from 'node:fs/promises';
@@ -29,11 +29,12 @@ export function createDeadLetterCleaner(options: CleanerOptions): LeaderDuty {
   const { store, clock, keepMs, onCleaned = () => {} } = options;
 
   /**
-   * Ids rise with the time of creation, and nothing dies before it is created: the first that is too young ends the walk,
-   * so that a pass with nothing to do reads next to nothing.
+   * A dead letter is updated by its death and by being restored, and by nothing else: who brings it back has it for the
+   * whole time again. Ids rise with the time of creation, and nothing is updated before it is created: the first that is
+   * too young ends the walk, so that a pass with nothing to do reads next to nothing.
    */
   async function clean(signal: AbortSignal): Promise<void> {
-    const diedBefore = clock.now() - keepMs;
+    const updatedBefore = clock.now() - keepMs;
     let count = 0;
     let key: string | undefined;
     while (!signal.aborted) {
@@ -43,10 +44,10 @@ export function createDeadLetterCleaner(options: CleanerOptions): LeaderDuty {
         order: 'ascending',
         ...(key !== undefined && { cursor: { key, direction: 'forward' as const } }),
       });
-      const old = page.items.filter(({ deadAt = Number.POSITIVE_INFINITY }) => deadAt < diedBefore);
+      const old = page.items.filter(({ updatedAt }) => updatedAt < updatedBefore);
       if (old.length > 0) count += await remove(old);
       const last = page.items.at(-1);
-      if (page.done || last === undefined || last.createdAt >= diedBefore) break;
+      if (page.done || last === undefined || last.createdAt >= updatedBefore) break;
       key = last.id;
     }
     if (count > 0) onCleaned(count);

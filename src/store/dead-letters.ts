@@ -42,6 +42,12 @@ export interface ArchivedDelivery {
   readonly attempts: readonly Attempt[];
 }
 
+export interface RestoreInput {
+  /** When what comes back was last updated: it died when it did, and is kept as long again as if it had died now. */
+  readonly now: number;
+  readonly items: readonly ArchivedDelivery[];
+}
+
 /**
  * exists: there is a delivery of this id already, or of this message to this destination. missing: its owner is gone.
  * conflict: another message of the owner has the same event id.

@@ -27,7 +27,7 @@ export const DEAD_LETTER_COLUMNS = `id, message_id, application_id, destination_
   schedule_attempts, max_attempts, first_attempt_at, due_at, created_at, updated_at, reason, dead_cause, dead_at, fingerprint,
   last_error`;
 
-export function deadLetterValues(delivery: Delivery) {
+export function deadLetterValues(delivery: Delivery, updatedAt: number) {
   return [
     delivery.id,
     delivery.messageId,
@@ -43,7 +43,7 @@ export function deadLetterValues(delivery: Delivery) {
     // It has waited: its attempts have rows of their own.
     delivery.createdAt,
     delivery.createdAt,
-    delivery.updatedAt,
+    updatedAt,
     delivery.reason,
     delivery.deadCause ?? 'exhausted',
     delivery.deadAt ?? delivery.updatedAt,

@@ -8,7 +8,7 @@
  */
 import type { Attempt, Delivery, EndpointHealth, Message } from '../model/index.ts';
 import type { AcceptInput, AcceptOutput, KeepAnswerInput, RelayInput, RelayOutput, Remembered } from './accepting.ts';
-import type { ArchivedDelivery, GroupInput, GroupPage, RestoreResult } from './dead-letters.ts';
+import type { GroupInput, GroupPage, RestoreInput, RestoreResult } from './dead-letters.ts';
 import type {
   Beat,
   ClaimedDelivery,
@@ -100,7 +100,7 @@ export interface Store {
   /** Gives dead letters up: cancelled, with the reason kept. */
   discard(input: DiscardInput): Promise<SelectionOutput>;
   /** Brings dead letters back from an archive, each whole or not at all. One result per item, in order. */
-  restore(input: { items: readonly ArchivedDelivery[] }): Promise<RestoreResult[]>;
+  restore(input: RestoreInput): Promise<RestoreResult[]>;
   /** Deletes finished deliveries with their attempts, and a message with its last delivery. Answers which it took. */
   purge(input: { ids: readonly string[] }): Promise<{ ids: readonly string[] }>;
 

@@ -163,7 +163,11 @@ export function exerciseDeadLetters(use: Use): void {
       const copy = { kind: 'duplicate', by: 'eventId', messageId: item.message.id };
       expect((await scene.offer({ to: [to], message: received })).result).toMatchObject(copy);
       const other = { ...item, message: { ...item.message, id: `${item.message.id}x` } };
-      expect(await scene.store.restore({ items: [other, item, item] })).toEqual(['conflict', 'restored', 'exists']);
+      expect(await scene.store.restore({ now: T0, items: [other, item, item] })).toEqual([
+        'conflict',
+        'restored',
+        'exists',
+      ]);
       expect((await scene.offer({ to: [to], message: received })).result).toMatchObject(copy);
     });
 
@@ -193,9 +197,9 @@ export function exerciseDeadLetters(use: Use): void {
       });
       const before = await archived(scene, id);
       await scene.store.purge({ ids: [id] });
-      expect(await scene.store.restore({ items: [before] })).toEqual(['restored']);
+      expect(await scene.store.restore({ now: T0 + 5, items: [before] })).toEqual(['restored']);
       const after = await archived(scene, id);
-      expect(after.delivery).toEqual(before.delivery);
+      expect(after.delivery).toEqual({ ...before.delivery, updatedAt: T0 + 5 });
       expect(after.attempts).toEqual(before.attempts);
       expect({ ...after.message, payload: [...after.message.payload] }).toEqual({
         ...before.message,
@@ -206,17 +210,37 @@ export function exerciseDeadLetters(use: Use): void {
       expect(ids((await scene.claim({ now: T0 + 1 })).deliveries)).toEqual([id]);
     });
 
+    it('SUB-13 updates a dead letter as its death did, and as nothing does that happens to its endpoint', async () => {
+      const scene = use();
+      const to = await scene.endpoint();
+      const id = await die(scene, to, { startedAt: T0 + 1 });
+      const item = await archived(scene, id);
+      expect(item.delivery).toMatchObject({ deadAt: T0 + 1, updatedAt: T0 + 1 });
+      const later = { now: T0 + 9, reason: '' };
+      for (const status of ['paused', 'active'] as const) {
+        await scene.store.setStatus({ endpointId: to, status, ...later });
+        await scene.sweepAll(PLENTY, later.now);
+      }
+      expect(await scene.store.restore({ now: later.now, items: [item] })).toEqual(['exists']);
+      await scene.store.remove({ kind: 'endpoint', id: to, now: later.now });
+      await scene.sweepAll(PLENTY, later.now);
+      expect(await scene.delivery(id)).toEqual(item.delivery);
+      await scene.store.purge({ ids: [id] });
+      await scene.store.restore({ now: later.now, items: [item] });
+      expect(await scene.delivery(id)).toMatchObject({ deadAt: T0 + 1, updatedAt: T0 + 9 });
+    });
+
     it('SUB-13 done twice changes nothing, nor does it touch what has gone on meanwhile', async () => {
       const scene = use();
       const id = await die(scene, await scene.endpoint());
       const item = await archived(scene, id);
-      expect(await scene.store.restore({ items: [item] })).toEqual(['exists']);
+      expect(await scene.store.restore({ now: T0, items: [item] })).toEqual(['exists']);
       await scene.store.redeliver({ now: T0, select: { ids: [id] }, from: ['dead'] });
       await scene.record(await scene.claimOne(id), DELIVERED);
-      expect(await scene.store.restore({ items: [item, item] })).toEqual(['exists', 'exists']);
+      expect(await scene.store.restore({ now: T0, items: [item, item] })).toEqual(['exists', 'exists']);
       expect(await scene.state(id)).toBe('delivered');
       await scene.store.purge({ ids: [id] });
-      expect(await scene.store.restore({ items: [item, item] })).toEqual(['restored', 'exists']);
+      expect(await scene.store.restore({ now: T0, items: [item, item] })).toEqual(['restored', 'exists']);
       expect(await scene.attempts(id)).toHaveLength(1);
     });
 
@@ -227,7 +251,7 @@ export function exerciseDeadLetters(use: Use): void {
       for (const delivery of (await scene.claim()).deliveries) await scene.record(delivery, REJECTED);
       const items = await Promise.all(both.map((id) => archived(scene, id)));
       await scene.store.purge({ ids: both });
-      expect(await scene.store.restore({ items: items.toReversed() })).toEqual(['restored', 'restored']);
+      expect(await scene.store.restore({ now: T0, items: items.toReversed() })).toEqual(['restored', 'restored']);
       expect(sorted(ids(await scene.deliveries({ states: ['dead'] })))).toEqual(sorted(both));
     });
 
@@ -239,7 +263,7 @@ export function exerciseDeadLetters(use: Use): void {
       await scene.store.purge({ ids: [id] });
       await scene.publish({ to: [], message: { eventId: 'evt_1' } });
       const orphan = { ...item, message: { ...item.message, applicationId: 'app_none' } };
-      expect(await scene.store.restore({ items: [item, orphan] })).toEqual(['conflict', 'missing']);
+      expect(await scene.store.restore({ now: T0, items: [item, orphan] })).toEqual(['conflict', 'missing']);
       expect(await scene.store.getDelivery({ id })).toBeUndefined();
       expect(await scene.attempts(id)).toEqual([]);
     });

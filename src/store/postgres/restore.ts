@@ -7,7 +7,7 @@ import {
   MESSAGE_COLUMNS,
   messageValues,
 } from '../row-values.ts';
-import type { ArchivedDelivery, RestoreResult } from '../store.ts';
+import type { ArchivedDelivery, RestoreInput, RestoreResult } from '../store.ts';
 import { withoutNul } from './dialect.ts';
 import { type Db, type Runner, statement } from './driver.ts';
 import { share } from './locks.ts';
@@ -35,19 +35,23 @@ const INSERT_MESSAGE = insertInto('restore_message', 'messages', MESSAGE_COLUMNS
 const INSERT_DEAD = insertInto('restore_delivery', 'deliveries', DEAD_LETTER_COLUMNS);
 const INSERT_ATTEMPT = insertInto('restore_attempt', 'attempts', ATTEMPT_COLUMNS, 'ON CONFLICT DO NOTHING');
 
-export function restore(db: Db, input: { items: readonly ArchivedDelivery[] }): Promise<RestoreResult[]> {
+export function restore(db: Db, input: RestoreInput): Promise<RestoreResult[]> {
   const owners = [...new Set(input.items.map(({ message }) => message.applicationId))];
   return db.transaction(
     async (tx) => {
       const results: RestoreResult[] = [];
-      for (const item of input.items) results.push(await restoreOne(tx, item));
+      for (const item of input.items) results.push(await restoreOne(tx, item, input.now));
       return results;
     },
     share(db, ...owners.map((id) => ({ kind: 'application' as const, id }))),
   );
 }
 
-async function restoreOne(tx: Runner, { delivery, message, attempts }: ArchivedDelivery): Promise<RestoreResult> {
+async function restoreOne(
+  tx: Runner,
+  { delivery, message, attempts }: ArchivedDelivery,
+  now: number,
+): Promise<RestoreResult> {
   const { applicationId, eventId } = message;
   const [owner, known, stored] = await Promise.all([
     tx.all(OWNER, applicationId),
@@ -62,7 +66,7 @@ async function restoreOne(tx: Runner, { delivery, message, attempts }: ArchivedD
     await tx.run(INSERT_MESSAGE, ...messageValues(message));
   }
   await Promise.all([
-    tx.run(INSERT_DEAD, ...deadLetterValues(delivery).map(storable)),
+    tx.run(INSERT_DEAD, ...deadLetterValues(delivery, now).map(storable)),
     ...attempts.map((attempt) => tx.run(INSERT_ATTEMPT, ...attemptValues(attempt).map(storable))),
   ]);
   return 'restored';
