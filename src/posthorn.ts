@@ -306,6 +306,11 @@ function openCleaner(config: Config, store: Store, clock: Clock, logger: Logger)
     fileSuffix: `-${process.pid}`,
     ...(folder !== undefined && { folder }),
     onCleaned: (count) => logger.info({ count, keep: deadLetterKeep }, 'old dead letters deleted'),
+    onKept: (kept, file) =>
+      logger.warn(
+        { kept, file },
+        'dead letters changed while they were archived: they stay, and their lines in the file are out of date',
+      ),
   });
 }
 

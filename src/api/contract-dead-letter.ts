@@ -98,18 +98,32 @@ const PartIn = {
 export const RetryAllIn = Type.Object({ ...DeadLetterSelection.properties, ...PartIn });
 export const DiscardIn = Type.Object({ reason: Type.String({ description: 'Why, for whoever looks at it later.' }) });
 export const DiscardAllIn = Type.Object({ filter: DeadLetterSelection, reason: Type.String(), ...PartIn });
+const Named = Type.Object({ id: Type.String(), reason: Type.String() });
 export const TakenOut = Type.Object({
   count: Type.Integer(),
   skipped: Type.Integer({ description: 'Matched, but could not be taken: their endpoint is deleted.' }),
-  notDead: Type.Array(Type.Object({ id: Type.String(), reason: Type.String() }), {
+  notDead: Type.Array(Named, {
     description: 'Those of `ids` that are no dead letters, and what they are.',
   }),
   iterator: Nullable(Type.String()),
   done: Type.Boolean(),
 });
 export type TakenOut = Static<typeof TakenOut>;
-export const PurgeIn = Type.Object({ ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) });
-export const CountOut = Type.Object({ count: Type.Integer() });
+const AT_ONCE = { minItems: 1, maxItems: 1000 };
+export const PurgeIn = Type.Object({
+  ids: Type.Optional(Type.Array(Type.String(), AT_ONCE)),
+  letters: Type.Optional(
+    Type.Array(Type.Object({ id: Type.String(), updatedAt: Type.Integer() }), {
+      ...AT_ONCE,
+      description: 'In place of ids: those that are still as the `delivery` in the line of an archive says.',
+    }),
+  ),
+});
+export const PurgedOut = Type.Object({
+  count: Type.Integer(),
+  kept: Type.Array(Named, { description: 'Those that are still there: no dead letters, or changed since.' }),
+});
+export type PurgedOut = Static<typeof PurgedOut>;
 export const RestoredOut = Type.Object({
   restored: Type.Integer(),
   exists: Type.Integer({ description: 'Were there already, and stay as they are.' }),

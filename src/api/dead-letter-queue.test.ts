@@ -160,7 +160,7 @@ describe('an archive', () => {
     const archive = await archiveOf(rig);
     expect(archive.split('\n')).toHaveLength(5);
     const ids = before.map(({ id }: { id: string }) => id);
-    expect((await rig.call('POST', 'dead-letter/purge', { ids })).body).toEqual({ count: 4 });
+    expect((await rig.call('POST', 'dead-letter/purge', { ids })).body).toEqual({ count: 4, kept: [] });
     expect(await dead(rig)).toEqual([]);
     expect((await rig.call('GET', 'app/acme/msg')).body.data).toEqual([]);
 
@@ -173,6 +173,34 @@ describe('an archive', () => {
     expect((await rig.call('POST', 'dead-letter/retry', { ids })).body.count).toBe(4);
     await rig.attempts(12);
     expect(rig.receiver.received.at(-1)?.body).toBe('{"n":1}');
+  });
+
+  it('SUB-13 what was retried since its line was read is not deleted by it, and is named', async () => {
+    await using rig = await openWithGroups();
+    const lines = (await archiveOf(rig)).trim().split('\n');
+    const letters = lines.map((line) => {
+      const { id, updatedAt } = JSON.parse(line).delivery;
+      return { id, updatedAt };
+    });
+    const [one, two] = letters;
+    rig.receiver.answer(200);
+    await rig.call('POST', `dead-letter/${one?.id}/retry`);
+    await rig.attempts(9);
+    rig.receiver.answer(500, 'still broken');
+    await rig.call('POST', `dead-letter/${two?.id}/retry`);
+    await rig.attempts(11);
+    const kept = [
+      { id: one?.id, reason: 'it is delivered (HTTP 200: delivered)' },
+      { id: two?.id, reason: 'it died again, or was restored, since it was read' },
+    ];
+    expect((await rig.call('POST', 'dead-letter/purge', { letters })).body).toEqual({ count: 2, kept });
+    expect((await dead(rig)).map(({ id }: { id: string }) => id)).toEqual([two?.id]);
+    expect((await rig.call('GET', `delivery/${one?.id}`)).body.attempts).toHaveLength(3);
+    const ids = [one?.id, two?.id, 'dlv_none'];
+    expect((await rig.call('POST', 'dead-letter/purge', { ids })).body).toEqual({ count: 1, kept: kept.slice(0, 1) });
+    for (const body of [{}, { ids, letters }]) {
+      expect((await rig.call('POST', 'dead-letter/purge', body)).status).toBe(422);
+    }
   });
 
   it('has what the filter matches, and a wrong filter is an answer, not half a file', async () => {

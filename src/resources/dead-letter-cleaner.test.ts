@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createIds } from '../ids.ts';
-import type { Store } from '../store/index.ts';
+import type { Decision } from '../model/index.ts';
+import type { ClaimedDelivery, Store } from '../store/index.ts';
 import { createManualClock, type ManualClock } from '../testing/manual-clock.ts';
 import { openTestStore } from '../testing/test-store.ts';
 import { createArchive } from './dead-letter-archive.ts';
@@ -42,6 +43,28 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const REFUSED = { kind: 'dead' as const, cause: 'rejected' as const, reason: '404' };
+
+/** What a person does, and what becomes of it now. */
+async function retry(id: string, decision: Decision): Promise<void> {
+  const now = clock.now();
+  await store.redeliver({ now, select: { ids: [id] }, from: ['dead'] });
+  const discover = { lanes: 1, room: 1 };
+  const { deliveries } = await store.claim({ epoch, now, lanes: [], discover });
+  await store.record({ epoch, now, items: deliveries.map((each) => attempted(each, decision)) });
+}
+
+function attempted(delivery: Pick<ClaimedDelivery, 'id' | 'messageId' | 'attempts' | 'trigger'>, decision: Decision) {
+  const now = clock.now();
+  const attempt = {
+    ...{ id: ids.next('atmpt'), deliveryId: delivery.id, messageId: delivery.messageId, applicationId: 'app_1' },
+    ...{ destinationId: 'ep_1', eventType: 'e', number: delivery.attempts + 1, trigger: delivery.trigger },
+    ...{ url: 'http://127.0.0.1/', startedAt: now, durationMs: 0, status: 404, response: '', responseTruncated: false },
+    decision,
+  };
+  return { attempt, scheduleAttempts: 1, firstAttemptAt: now };
+}
+
 /** So many that are accepted and die now. */
 async function letDie(count: number): Promise<string[]> {
   const now = clock.now();
@@ -58,16 +81,10 @@ async function letDie(count: number): Promise<string[]> {
     deliveries: [{ id: ids.next('dlv'), destinationId: 'ep_1', state: 'leased' as const }],
   }));
   await store.accept({ epoch, now, items });
-  const attempts = items.map(({ message, deliveries: [delivery] }) => ({
-    attempt: {
-      ...{ id: ids.next('atmpt'), deliveryId: delivery?.id ?? '', messageId: message.id, applicationId: 'app_1' },
-      ...{ destinationId: 'ep_1', eventType: 'e', number: 1, trigger: 'scheduled' as const, url: 'http://127.0.0.1/' },
-      ...{ startedAt: now, durationMs: 0, status: 404, response: '', responseTruncated: false },
-      decision: { kind: 'dead' as const, cause: 'rejected' as const, reason: '404' },
-    },
-    scheduleAttempts: 1,
-    firstAttemptAt: now,
-  }));
+  const attempts = items.map(({ message, deliveries: [delivery] }) => {
+    const first = { id: delivery?.id ?? '', messageId: message.id, attempts: 0, trigger: 'scheduled' as const };
+    return attempted(first, REFUSED);
+  });
   await store.record({ epoch, now, items: attempts });
   return items.map(({ deliveries: [delivery] }) => delivery?.id ?? '');
 }
@@ -114,6 +131,32 @@ describe('the clean-up of dead letters', () => {
     await clock.advance(2 * DAY_MS);
     await cleaner.run(LASTING);
     expect(await deadCount()).toBe(0);
+  });
+
+  it.each([
+    { name: 'delivered', decision: { kind: 'delivered' as const, reason: '200' }, why: /^it is delivered/ },
+    { name: 'dead again', decision: REFUSED, why: /^it died again/ },
+  ])('SUB-13 leaves what was retried while it was archived and is $name, and says so', async ({ decision, why }) => {
+    const told: unknown[][] = [];
+    const cleaner = createDeadLetterCleaner({
+      store: { ...store, purge: (input) => retry(retried, decision).then(() => store.purge(input)) },
+      clock,
+      keepMs: DAY_MS,
+      folder,
+      onCleaned: (count) => told.push([count]),
+      onKept: (...kept) => told.push(kept),
+    });
+    const [retried = '', other = ''] = await letDie(2);
+    await clock.advance(2 * DAY_MS);
+    await cleaner.run(LASTING);
+    expect(await store.getDelivery({ id: other })).toBeUndefined();
+    expect(await store.getDelivery({ id: retried })).toMatchObject({ attempts: 2 });
+    const attempts = await store.listAttempts({ deliveryId: retried, limit: 10, order: 'ascending' });
+    expect(attempts.items).toHaveLength(2);
+    const file = join(folder, 'dead-letters-2026-01-03.jsonl');
+    expect(told).toEqual([[[{ id: retried, reason: expect.stringMatching(why) }], file], [1]]);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    expect(await createArchive({ store, clock }).restore(lines)).toMatchObject({ restored: 1, exists: 1 });
   });
 
   it('SUB-13 deletes nothing that it could not write', async () => {

@@ -10,7 +10,7 @@ export type { ApplicationInput, Applications } from './applications.ts';
 export { kindOf, refuseUnknownKeys } from './argument.ts';
 export type { AttemptedDestination, AttemptedMessage, AttemptQuery, Attempts } from './attempts.ts';
 export type { Context, Made, Remember } from './context.ts';
-export type { DeadLetterArchive, Restored } from './dead-letter-archive.ts';
+export type { DeadLetterArchive, Purged, Restored } from './dead-letter-archive.ts';
 export { createDeadLetterCleaner } from './dead-letter-cleaner.ts';
 export type { GroupQuery, GroupView } from './dead-letter-group.ts';
 export type { DeadLetterReport, ReportedGroup, ReportQuery } from './dead-letter-report.ts';

@@ -1,4 +1,4 @@
-/** Dead letters in groups, and in and out of an archive: `listGroups`, `restore`. */
+/** Dead letters in groups, and in and out of an archive: `listGroups`, `restore`, `purge`. */
 import type { Attempt, Delivery, Message } from '../model/index.ts';
 import type { DeliveryFilter } from './queries.ts';
 
@@ -53,3 +53,9 @@ export interface RestoreInput {
  * conflict: another message of the owner has the same event id.
  */
 export type RestoreResult = 'restored' | 'exists' | 'missing' | 'conflict';
+
+export interface PurgeItem {
+  readonly id: string;
+  /** As it was read: one that was retried or restored since is another, and stays. Without it, any dead letter of the id. */
+  readonly updatedAt?: number;
+}

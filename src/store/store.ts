@@ -8,7 +8,7 @@
  */
 import type { Attempt, Delivery, EndpointHealth, Message } from '../model/index.ts';
 import type { AcceptInput, AcceptOutput, KeepAnswerInput, RelayInput, RelayOutput, Remembered } from './accepting.ts';
-import type { GroupInput, GroupPage, RestoreInput, RestoreResult } from './dead-letters.ts';
+import type { GroupInput, GroupPage, PurgeItem, RestoreInput, RestoreResult } from './dead-letters.ts';
 import type {
   Beat,
   ClaimedDelivery,
@@ -101,8 +101,8 @@ export interface Store {
   discard(input: DiscardInput): Promise<SelectionOutput>;
   /** Brings dead letters back from an archive, each whole or not at all. One result per item, in order. */
   restore(input: RestoreInput): Promise<RestoreResult[]>;
-  /** Deletes finished deliveries with their attempts, and a message with its last delivery. Answers which it took. */
-  purge(input: { ids: readonly string[] }): Promise<{ ids: readonly string[] }>;
+  /** Deletes dead letters with their attempts, and a message with its last delivery. Answers which it took. */
+  purge(input: { items: readonly PurgeItem[] }): Promise<{ ids: readonly string[] }>;
 
   /** `missing`: an endpoint's application or source is not there. `duplicate`: its idempotency key was used already. */
   insert<K extends RecordKind>(input: InsertInput<K>): Promise<'inserted' | 'conflict' | 'missing' | 'duplicate'>;

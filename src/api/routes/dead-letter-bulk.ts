@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../errors.ts';
 import type { DeadLetterSelection, Part, Taken } from '../../resources/index.ts';
 import type { RouteGroup } from '../api.ts';
-import { CountOut, DiscardAllIn, PurgeIn, RetryAllIn, TakenOut } from '../contract-dead-letter.ts';
+import { DiscardAllIn, PurgedOut, PurgeIn, RetryAllIn, TakenOut } from '../contract-dead-letter.ts';
 import { readSelection } from '../dead-letter-query.ts';
 import { reachOf } from './delivery.ts';
 
@@ -81,10 +81,17 @@ export const deadLetterBulkRoutes: RouteGroup = (api, { resources: { deadLetters
         operationId: 'v1.dead-letter.purge',
         summary: 'Delete dead letters for good, with their attempts: archive them first',
         body: PurgeIn,
-        response: { 200: CountOut },
+        response: { 200: PurgedOut },
       },
     },
-    async ({ body }) => ({ count: await deadLetters.purge(body.ids) }),
+    async ({ body: { ids, letters } }) => {
+      const named = letters ?? ids;
+      if (named === undefined || (letters !== undefined && ids !== undefined)) {
+        throw invalid(['body'], 'must have ids, or letters with the updatedAt of each, and not both');
+      }
+      const { count, kept } = await deadLetters.purge(named);
+      return { count, kept: [...kept] };
+    },
   );
 };
 

@@ -2,11 +2,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { describeError, PosthornError } from '../../errors.ts';
-import type { Restored } from '../../resources/index.ts';
+import type { Purged, Restored } from '../../resources/index.ts';
 import { type ApiClient, createApiClient, type ServerAddress } from '../api-client.ts';
 import { type FilterFlags, toQuery, withFilter, withServer } from '../dead-letter-options.ts';
 import { progressBar } from '../progress-bar.ts';
 import type { Terminal } from '../terminal.ts';
+import { printable } from '../terminal-line.ts';
 
 const LINES_AT_ONCE = 200;
 const CHARACTERS_AT_ONCE = 1_000_000;
@@ -26,7 +27,7 @@ export function archiveCommand(terminal: Terminal): Command {
     .action(async (flags: FilterFlags & { file: string; remove?: true }) => {
       const client = createApiClient(flags, terminal.env);
       const bar = progressBar(terminal, undefined);
-      const sum = { archived: 0, removed: 0 };
+      const sum = { archived: 0, removed: 0, kept: [] as Purged['kept'][number][] };
       const pieces = inPieces(linesOf(await client.stream('dead-letter/archive', toQuery(flags))));
       // For its owner only: it holds customers' events.
       const file = await open(flags.file, 'wx', 0o600).catch((cause) => cannotOpen(flags.file, cause));
@@ -34,7 +35,11 @@ export function archiveCommand(terminal: Terminal): Command {
         for await (const lines of pieces) {
           await write(file, lines);
           sum.archived += lines.length;
-          if (flags.remove) sum.removed += await remove(client, lines);
+          if (flags.remove) {
+            const { count, kept } = await remove(client, lines);
+            sum.removed += count;
+            sum.kept.push(...kept);
+          }
           bar.add(lines.length);
         }
       } finally {
@@ -44,6 +49,9 @@ export function archiveCommand(terminal: Terminal): Command {
       if (flags.json) return terminal.out(`${JSON.stringify(sum)}\n`);
       const removed = flags.remove ? `, and ${sum.removed} deleted from the server` : '';
       terminal.out(`${sum.archived} written to ${flags.file}${removed}.\n`);
+      for (const { id, reason } of sum.kept) {
+        terminal.out(`${printable(`${id} stays: ${reason}`)}. Its line in the file is out of date.\n`);
+      }
     });
 }
 
@@ -84,9 +92,13 @@ async function write(file: FileHandle, lines: readonly string[]): Promise<void> 
   await file.sync();
 }
 
-async function remove(client: ApiClient, lines: readonly string[]): Promise<number> {
-  const ids = lines.map((line) => (JSON.parse(line) as { delivery: { id: string } }).delivery.id);
-  return (await client.post<{ count: number }>('dead-letter/purge', { ids })).count;
+/** What somebody retried since its line was read stays. */
+function remove(client: ApiClient, lines: readonly string[]): Promise<Purged> {
+  const letters = lines.map((line) => {
+    const { id, updatedAt } = (JSON.parse(line) as { delivery: { id: string; updatedAt: number } }).delivery;
+    return { id, updatedAt };
+  });
+  return client.post<Purged>('dead-letter/purge', { letters });
 }
 
 /** At line feeds alone: `readLines` may end a line at a separator inside a text, too (U+2028, from Node.js 24 on). */

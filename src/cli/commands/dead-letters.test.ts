@@ -137,6 +137,28 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect((await run(`restore ${join(folder, 'bad.jsonl')}`)).err).toContain('[0] is not valid JSON');
   });
 
+  it('SUB-13 leaves on the server what was retried after its line was written and died again, and says so', async () => {
+    await letDie(1);
+    rig.receiver.answer(500, 'still broken');
+    const [{ id }] = (await json('list')).data;
+    const { deadLetters } = rig.resources;
+    const { purge } = deadLetters;
+    deadLetters.purge = async (letters) => {
+      await run(`retry ${id}`);
+      tried += 2;
+      await rig.attempts(tried);
+      return purge(letters);
+    };
+    const file = join(folder, 'retried.jsonl');
+    const { out } = await run(`archive --file ${file} --remove`).finally(() => Object.assign(deadLetters, { purge }));
+    expect(out).toBe(
+      `2 written to ${file}, and 1 deleted from the server.\n` +
+        `${id} stays: it died again, or was restored, since it was read. Its line in the file is out of date.\n`,
+    );
+    expect(await json(`restore ${file}`)).toMatchObject({ restored: 1, exists: 1 });
+    expect((await json('list')).data).toHaveLength(2);
+  });
+
   it('SUB-13 brings back what holds separators of lines, from a file that has them escaped or as they are', async () => {
     await rig.attempts(tried);
     const text = 'one\u2028two\u2029three';

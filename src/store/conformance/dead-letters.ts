@@ -4,7 +4,18 @@ import type { Message } from '../../model/index.ts';
 import { errorFingerprint } from '../../policy/index.ts';
 import type { ArchivedDelivery, DeadLetterGroup, GroupKey } from '../store.ts';
 import type { Use } from './harness.ts';
-import { type AttemptInput, DELIVERED, EXHAUSTED, ids, PLENTY, REJECTED, type Scene, sorted, T0 } from './scene.ts';
+import {
+  type AttemptInput,
+  DELIVERED,
+  EXHAUSTED,
+  ids,
+  only,
+  PLENTY,
+  REJECTED,
+  type Scene,
+  sorted,
+  T0,
+} from './scene.ts';
 
 interface Death extends AttemptInput {
   readonly response?: string;
@@ -30,6 +41,8 @@ async function archived(scene: Scene, id: string): Promise<ArchivedDelivery> {
   if (message === undefined) throw new Error(`no message of ${id}`);
   return { delivery, message, attempts: await scene.attempts(id) };
 }
+
+const toItem = (id: string) => ({ id });
 
 async function allGroups(scene: Scene, limit: number): Promise<DeadLetterGroup[]> {
   const groups: DeadLetterGroup[] = [];
@@ -142,13 +155,13 @@ export function exerciseDeadLetters(use: Use): void {
       const { ids: both, messageId } = await scene.offer({ to: [one, two] });
       for (const delivery of (await scene.claim()).deliveries) await scene.record(delivery, REJECTED);
       const [first = '', second = ''] = both;
-      expect(await scene.store.purge({ ids: [first] })).toEqual({ ids: [first] });
+      expect(await scene.store.purge({ items: [{ id: first }] })).toEqual({ ids: [first] });
       expect(await scene.store.getDelivery({ id: first })).toBeUndefined();
       expect(await scene.attempts(first)).toEqual([]);
       expect(await scene.attempts(second)).toHaveLength(1);
       const message = { applicationId: scene.applicationId, id: messageId };
       expect(await scene.store.getMessage(message)).toBeDefined();
-      expect(await scene.store.purge({ ids: [first, second] })).toEqual({ ids: [second] });
+      expect(await scene.store.purge({ items: [first, second].map(toItem) })).toEqual({ ids: [second] });
       expect(await scene.store.getMessage(message)).toBeUndefined();
     });
 
@@ -159,7 +172,7 @@ export function exerciseDeadLetters(use: Use): void {
       const received = { applicationId: source, eventId: 'evt_1' };
       const id = await die(scene, to, { message: received });
       const item = await archived(scene, id);
-      await scene.store.purge({ ids: [id] });
+      await scene.store.purge({ items: [{ id }] });
       const copy = { kind: 'duplicate', by: 'eventId', messageId: item.message.id };
       expect((await scene.offer({ to: [to], message: received })).result).toMatchObject(copy);
       const other = { ...item, message: { ...item.message, id: `${item.message.id}x` } };
@@ -171,15 +184,46 @@ export function exerciseDeadLetters(use: Use): void {
       expect((await scene.offer({ to: [to], message: received })).result).toMatchObject(copy);
     });
 
-    it('never takes what is still to be sent', async () => {
+    it('SUB-13 takes only what is still the dead letter that was read', async () => {
+      const scene = use();
+      const to = await scene.endpoint();
+      const all: string[] = [];
+      for (let n = 0; n < 4; n++) all.push(await die(scene, to));
+      const [same = '', delivered = '', again = '', back = ''] = all;
+      const read = await Promise.all(all.map((id) => archived(scene, id)));
+      await scene.store.redeliver({ now: T0 + 1, select: { ids: [delivered, again] }, from: ['dead'] });
+      const claimed = (await scene.claim({ now: T0 + 1 })).deliveries;
+      await scene.record(only(claimed, delivered), DELIVERED, { startedAt: T0 + 1 });
+      await scene.record(only(claimed, again), REJECTED, { startedAt: T0 + 1 });
+      await scene.store.purge({ items: [{ id: back }] });
+      await scene.store.restore({ now: T0 + 1, items: read.slice(3) });
+
+      const items = read.map(({ delivery: { id, updatedAt } }) => ({ id, updatedAt }));
+      expect(await scene.store.purge({ items })).toEqual({ ids: [same] });
+      expect(await scene.states([delivered, again, back])).toEqual(['delivered', 'dead', 'dead']);
+      expect(await scene.attempts(delivered)).toHaveLength(2);
+      const { updatedAt } = await scene.delivery(again);
+      const mixed = [{ id: delivered }, { id: again, updatedAt }, { id: back }];
+      expect(await scene.store.purge({ items: mixed })).toEqual({ ids: [again, back] });
+    });
+
+    it('never takes what is still to be sent, or went well, or was given up', async () => {
       const scene = use();
       const to = await scene.endpoint();
       const [leased = ''] = await scene.publish({ to: [to] });
       await scene.claim();
       const [pending = ''] = await scene.publish({ to: [to] });
       const [held = ''] = await scene.publish({ to: [to], state: 'held' });
-      expect(await scene.store.purge({ ids: [leased, pending, held, 'dlv_none'] })).toEqual({ ids: [] });
-      expect(await scene.states([leased, pending, held])).toEqual(['leased', 'pending', 'held']);
+      const done = await die(scene, await scene.endpoint());
+      const given = await die(scene, await scene.endpoint());
+      await scene.store.redeliver({ now: T0, select: { ids: [done] }, from: ['dead'] });
+      await scene.record(await scene.claimOne(done), DELIVERED);
+      await scene.store.discard({ now: T0, select: { ids: [given] }, reason: 'test data' });
+      const all = [leased, pending, held, done, given];
+      const before = await scene.states(all);
+      expect(before.slice(2)).toEqual(['held', 'delivered', 'cancelled']);
+      expect(await scene.store.purge({ items: [...all, 'dlv_none'].map(toItem) })).toEqual({ ids: [] });
+      expect(await scene.states(all)).toEqual(before);
     });
   });
 
@@ -196,7 +240,7 @@ export function exerciseDeadLetters(use: Use): void {
         message: { applicationId: source, payload, eventId: 'evt_1', ...marks },
       });
       const before = await archived(scene, id);
-      await scene.store.purge({ ids: [id] });
+      await scene.store.purge({ items: [{ id }] });
       expect(await scene.store.restore({ now: T0 + 5, items: [before] })).toEqual(['restored']);
       const after = await archived(scene, id);
       expect(after.delivery).toEqual({ ...before.delivery, updatedAt: T0 + 5 });
@@ -225,7 +269,7 @@ export function exerciseDeadLetters(use: Use): void {
       await scene.store.remove({ kind: 'endpoint', id: to, now: later.now });
       await scene.sweepAll(PLENTY, later.now);
       expect(await scene.delivery(id)).toEqual(item.delivery);
-      await scene.store.purge({ ids: [id] });
+      await scene.store.purge({ items: [{ id }] });
       await scene.store.restore({ now: later.now, items: [item] });
       expect(await scene.delivery(id)).toMatchObject({ deadAt: T0 + 1, updatedAt: T0 + 9 });
     });
@@ -239,7 +283,9 @@ export function exerciseDeadLetters(use: Use): void {
       await scene.record(await scene.claimOne(id), DELIVERED);
       expect(await scene.store.restore({ now: T0, items: [item, item] })).toEqual(['exists', 'exists']);
       expect(await scene.state(id)).toBe('delivered');
-      await scene.store.purge({ ids: [id] });
+      await scene.store.redeliver({ now: T0, select: { ids: [id] }, from: ['delivered'] });
+      await scene.record(await scene.claimOne(id), REJECTED);
+      await scene.store.purge({ items: [{ id }] });
       expect(await scene.store.restore({ now: T0, items: [item, item] })).toEqual(['restored', 'exists']);
       expect(await scene.attempts(id)).toHaveLength(1);
     });
@@ -250,7 +296,7 @@ export function exerciseDeadLetters(use: Use): void {
       const { ids: both } = await scene.offer({ to: [one, two] });
       for (const delivery of (await scene.claim()).deliveries) await scene.record(delivery, REJECTED);
       const items = await Promise.all(both.map((id) => archived(scene, id)));
-      await scene.store.purge({ ids: both });
+      await scene.store.purge({ items: both.map(toItem) });
       expect(await scene.store.restore({ now: T0, items: items.toReversed() })).toEqual(['restored', 'restored']);
       expect(sorted(ids(await scene.deliveries({ states: ['dead'] })))).toEqual(sorted(both));
     });
@@ -260,7 +306,7 @@ export function exerciseDeadLetters(use: Use): void {
       const to = await scene.endpoint();
       const id = await die(scene, to, { message: { eventId: 'evt_1' } });
       const item = await archived(scene, id);
-      await scene.store.purge({ ids: [id] });
+      await scene.store.purge({ items: [{ id }] });
       await scene.publish({ to: [], message: { eventId: 'evt_1' } });
       const orphan = { ...item, message: { ...item.message, applicationId: 'app_none' } };
       expect(await scene.store.restore({ now: T0, items: [item, orphan] })).toEqual(['conflict', 'missing']);

@@ -1,11 +1,12 @@
-import { FINAL_STATES } from '../../model/index.ts';
+import type { PurgeItem } from '../store.ts';
 import { type Db, statement } from './driver.ts';
 
-const FINAL = FINAL_STATES.map((state) => `'${state}'`).join(', ');
 const DELETE = statement(
   'purge',
   `WITH gone AS (
-    DELETE FROM deliveries WHERE id = ANY($1::text[]) AND state IN (${FINAL}) RETURNING id, message_id),
+    DELETE FROM deliveries WHERE id = ANY($1::text[]) AND state = 'dead'
+      AND updated_at = coalesce(($2::bigint[])[array_position($1::text[], id)], updated_at)
+    RETURNING id, message_id),
   attempts_gone AS (
     DELETE FROM attempts a USING gone WHERE a.message_id = gone.message_id AND a.delivery_id = gone.id)
   SELECT id, message_id FROM gone`,
@@ -22,12 +23,14 @@ const DELETE_MESSAGES = statement(
     AND left(e.application_id, 4) <> 'src_'`,
 );
 
-export function purge(db: Db, input: { ids: readonly string[] }): Promise<{ ids: readonly string[] }> {
+export function purge(db: Db, input: { items: readonly PurgeItem[] }): Promise<{ ids: readonly string[] }> {
+  const ids = input.items.map(({ id }) => id);
+  const times = input.items.map(({ updatedAt = null }) => updatedAt);
   return db.transaction(async (tx) => {
-    const rows = await tx.all<{ id: string; message_id: string }>(DELETE, input.ids);
+    const rows = await tx.all<{ id: string; message_id: string }>(DELETE, ids, times);
     const messages = [...new Set(rows.map((row) => row.message_id))];
     await Promise.all([tx.run(DELETE_MESSAGES, messages), tx.commit()]);
     const gone = new Set(rows.map(({ id }) => id));
-    return { ids: input.ids.filter((id) => gone.has(id)) };
+    return { ids: ids.filter((id) => gone.has(id)) };
   });
 }
