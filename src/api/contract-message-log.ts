@@ -23,6 +23,7 @@ export const LoggedOut = Type.Object({
   eventType: Type.String(),
   timestamp: Time,
   bytes: Type.Integer({ description: 'How long the body is.' }),
+  conflicts: Type.Integer({ description: 'How often the same event id came with another body; the first is kept.' }),
   deliveryCounts: Type.Unsafe<Readonly<Partial<Record<DeliveryState, number>>>>({
     type: 'object',
     additionalProperties: { type: 'integer' },

@@ -159,3 +159,21 @@ describe('the message log', { timeout: 60_000 }, () => {
     expect((await waiting).body.data).toEqual([]);
   });
 });
+
+describe('looking at messages', { timeout: 60_000 }, () => {
+  it('PAY-06 says how often the id of an event came again with another body, in lists and of one', async () => {
+    const { get, send, rig } = await serve();
+    const settings = { eventIdPath: 'id' };
+    await rig.resources.sources.declare({ name: 'ids', uid: 'ids', provider: 'none', settings });
+    const id = await send('{"id":"evt_1","n":1}', 'ids');
+    for (const body of ['{"id":"evt_1","n":1}', '{"id":"evt_1","n":2}', '{"id":"evt_1","n":3}'])
+      await send(body, 'ids');
+    await send('{"id":"evt_2"}', 'ids');
+    const { body } = await get('message?source=ids');
+    expect(body.data).toMatchObject([
+      { eventId: 'evt_2', conflicts: 0 },
+      { id, eventId: 'evt_1', conflicts: 2 },
+    ]);
+    expect((await get(`message/${id}?source=ids`)).body).toMatchObject({ conflicts: 2, body: '{"id":"evt_1","n":1}' });
+  });
+});

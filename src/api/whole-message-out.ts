@@ -22,7 +22,7 @@ export function wholeMessageOut(message: Message): WholeMessageOut {
 }
 
 export function loggedOut({ message, deliveryCounts }: ListedMessage): LoggedOut {
-  const { id, applicationId, eventId, eventType, createdAt, payload } = message;
+  const { id, applicationId, eventId, eventType, createdAt, payload, conflicts = 0 } = message;
   return {
     id,
     applicationId,
@@ -30,6 +30,7 @@ export function loggedOut({ message, deliveryCounts }: ListedMessage): LoggedOut
     eventType,
     timestamp: time(createdAt),
     bytes: payload.byteLength,
+    conflicts,
     deliveryCounts,
   };
 }

@@ -162,6 +162,28 @@ describe('posthorn events', { timeout: 60_000 }, () => {
     expect((await rig.json(`events show ${id}`)).body).toBe('{"n":1}');
   });
 
+  it('PAY-06 says of an event that its id came again with another body: in the list by a mark, and how often', async () => {
+    await rig.run('sources create none --uid twice --setting eventIdPath=id');
+    const send = (body: object) => fetch(`${rig.url}/in/twice`, { method: 'POST', body: JSON.stringify(body) });
+    const show = async (id: string) => (await rig.run(`events show ${id} --source twice`)).out;
+    await send({ type: 'order.paid', id: 'evt_same', n: 1 });
+    await send({ type: 'order.paid', id: 'evt_same', n: 1 });
+    await send({ type: 'order.paid', id: 'evt_other' });
+    expect((await rig.run('events list --source twice')).out).not.toContain('*');
+    expect(await show('evt_same')).not.toContain('conflicts');
+    await send({ type: 'order.paid', id: 'evt_same', n: 2 });
+    expect(await show('evt_same')).toMatch(
+      /^ +conflicts +its id came again once with another body; this is the first/m,
+    );
+    await send({ type: 'order.paid', id: 'evt_same', n: 3 });
+    const shown = await show('evt_same');
+    expect(shown).toMatch(/^ +conflicts +its id came again 2 times with another body/m);
+    expect(shown).toContain('"n":1');
+    const listed = (await rig.run('events list --source twice')).out;
+    expect(listed).toMatch(/ evt_other\n.* evt_same \*\n\n\* Its id came again with another body: the first is kept\./);
+    expect((await newest('--source twice')).conflicts).toBe(0);
+  });
+
   it('ALL-06 says what is wrong and what to do', async () => {
     expect((await rig.run('events list')).err).toContain('--source or --application');
     expect((await rig.run('events list --source a --application b')).err).toContain('cannot be used with');

@@ -73,9 +73,12 @@ function listCommand(terminal: Terminal): Command {
       if (page.data.length === 0) return terminal.out('There are no events here.\n');
       const rows = page.data.map((each) => [
         ...[each.id, each.timestamp.slice(0, 19).replace('T', ' '), each.eventType, `${each.bytes}`],
-        ...[describeCounts(each.deliveryCounts), each.eventId ?? ''],
+        ...[describeCounts(each.deliveryCounts), `${each.eventId ?? ''}${each.conflicts > 0 ? ' *' : ''}`],
       ]);
       terminal.out(printableRows([['id', 'at', 'event type', 'bytes', 'deliveries', "the sender's id"], ...rows], ''));
+      if (page.data.some(({ conflicts }) => conflicts > 0)) {
+        terminal.out('\n* Its id came again with another body: the first is kept. `events show` says how often.\n');
+      }
       if (!page.done) terminal.out(`\nThere are more: --iterator ${page.iterator}\n`);
     });
 }
@@ -151,6 +154,7 @@ async function describe(event: LoggedDetailOut, names: Names): Promise<string> {
     ['owner', withId(await names.owner(applicationId), applicationId)],
     ['event type', event.eventType],
     ["sender's id", event.eventId ?? ''],
+    ...(event.conflicts > 0 ? [['conflicts', describeConflicts(event.conflicts)]] : []),
     ['at', event.timestamp],
     ['content type', event.contentType ?? 'application/json'],
   ];
@@ -174,6 +178,11 @@ async function describe(event: LoggedDetailOut, names: Names): Promise<string> {
 function describeCounts(counts: LoggedOut['deliveryCounts']): string {
   const parts = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
   return parts.join(', ') || 'for nobody';
+}
+
+function describeConflicts(count: number): string {
+  const times = count === 1 ? 'once' : `${count} times`;
+  return `its id came again ${times} with another body; this is the first, the only one that is kept`;
 }
 
 function parseLimit(text: string): string {
