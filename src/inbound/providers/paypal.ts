@@ -9,7 +9,7 @@ import { decodeBase64 } from './encoded.ts';
 import { header, withHeaders } from './header.ts';
 import { inboundEvent } from './inbound-event.ts';
 import { objectBody, textAt } from './json-body.ts';
-import type { SampleOptions } from './provider.ts';
+import type { InboundRequest, SampleOptions } from './provider.ts';
 import { all, one } from './settings.ts';
 import { formatTimestamp, outsideWindow, parseTimestamp } from './timestamp.ts';
 import { refused, VERIFIED } from './verdict.ts';
@@ -31,7 +31,7 @@ const LONGEST_SIGNATURE = 1024;
 export const paypal = defineProvider({
   name: 'paypal',
   title: 'PayPal',
-  doc: 'PAYPAL-TRANSMISSION-SIG: RSA-SHA256 over id, time, webhook id and CRC-32 of the body, by the certificate that is named',
+  doc: 'PAYPAL-TRANSMISSION-SIG: RSA-SHA256 over id, time, webhook id and CRC-32 of the body, by the certificate that is named. Anyone can write a body with the same CRC-32: a transmission is taken with one body only, and use HTTPS',
   settings: {
     webhookId: { doc: 'the id of the webhook, beside its URL in the developer dashboard', required: true, list: true },
   },
@@ -90,6 +90,7 @@ export const paypal = defineProvider({
       id: body.id,
       type: body.event_type,
       createdAt: parseTimestamp(textAt(body, 'create_time') ?? '', 'iso'),
+      onceToken: onceToken(request),
     });
   },
   samples: {
@@ -117,6 +118,15 @@ export const paypal = defineProvider({
 
 function signedText(id: string, time: string, webhookId: string, checksum: number): Buffer {
   return Buffer.from(`${id}|${time}|${webhookId}|${checksum}`);
+}
+
+/**
+ * A captured request verifies every body that was given its checksum, so that these two are taken with one body only. PayPal
+ * does not say whether a retry has a new id, time or bytes: its own other bytes have another checksum, and are not refused.
+ */
+function onceToken(request: InboundRequest): string | undefined {
+  const id = header(request, ID);
+  return id === undefined ? undefined : `${id}|${crc32(request.body)}`;
 }
 
 function event({ token, now }: SampleOptions, kind: string, type: string, resource: object): Sample {
