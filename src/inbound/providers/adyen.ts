@@ -3,7 +3,7 @@ import { defineProvider } from './define-provider.ts';
 import { DAY_MS } from './durations.ts';
 import { decode } from './encoded.ts';
 import { hmacKeys, isHmac, signHmac } from './hmac.ts';
-import { batchId, inboundEvent } from './inbound-event.ts';
+import { batchId, batchType, inboundEvent } from './inbound-event.ts';
 import { at, isObject, type Json, objectBody, parseObject, textAt } from './json-body.ts';
 import type { InboundRequest } from './provider.ts';
 import { all, type SettingValues } from './settings.ts';
@@ -63,7 +63,7 @@ export const adyen = defineProvider({
     );
     return inboundEvent({
       id: ids.length === 1 ? ids[0] : batchId(ids),
-      type: at(list[0], 'eventCode'),
+      type: batchType(list.map((item) => at(item, 'eventCode'))),
       createdAt: parseTimestamp(textAt(list[0], 'eventDate') ?? '', 'iso'),
     });
   },

@@ -104,6 +104,36 @@ describe('meta', () => {
   });
 });
 
+describe('what a request with several events is called', () => {
+  const ofMeta = (object: string, ...entry: object[]) =>
+    eventOf('meta', { appSecret: 's1' }, request({ object, entry })).type;
+  const [feed, mention] = [{ field: 'feed' }, { field: 'mention' }];
+
+  it('of Meta it is the type that all changes have, else batch: no change hides behind the first', () => {
+    expect(ofMeta('page', { changes: [feed, feed] }, { changes: [feed] })).toBe('page.feed');
+    expect(ofMeta('page', { changes: [feed, mention] })).toBe('batch');
+    expect(ofMeta('page', { changes: [mention] }, { changes: [feed] })).toBe('batch');
+    expect(ofMeta('page', { messaging: [{}] }, { messaging: [{}] })).toBe('page.messages');
+    expect(ofMeta('page', { messaging: [{}], changes: [feed] })).toBe('batch');
+    expect(ofMeta('page', { changes: [feed] }, {})).toBe('batch');
+    expect(ofMeta('instagram', {})).toBe('instagram');
+    expect(ofMeta('instagram')).toBe('instagram');
+  });
+
+  it('of Adyen it is the code that all items have, else batch', () => {
+    const ofAdyen = (...codes: string[]) => {
+      const adyen = findProvider('adyen');
+      const notificationItems = codes.flatMap((code) => {
+        const sample = adyen.sample(code, { now: NOW, token: 'a1' });
+        return JSON.parse(sample.body.toString()).notificationItems;
+      });
+      return eventOf('adyen', { hmacKey: 'ab' }, request({ notificationItems })).type;
+    };
+    expect(ofAdyen('AUTHORISATION', 'AUTHORISATION')).toBe('AUTHORISATION');
+    expect(ofAdyen('AUTHORISATION', 'REFUND')).toBe('batch');
+  });
+});
+
 describe('standard-webhooks', () => {
   const settings = { secret: `whsec_${Buffer.alloc(32, 'k').toString('base64')}` };
 

@@ -1,7 +1,7 @@
 import { defineProvider } from './define-provider.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { hmacScheme } from './hmac-scheme.ts';
-import { batchId, inboundEvent } from './inbound-event.ts';
+import { batchId, batchType, inboundEvent } from './inbound-event.ts';
 import { arrayBody, at } from './json-body.ts';
 import { one } from './settings.ts';
 
@@ -46,7 +46,6 @@ export const hubspot = defineProvider({
   }),
   eventOf(request) {
     const events = arrayBody(request);
-    const types = new Set(events.map((event) => at(event, 'subscriptionType')));
     const occurredAt = at(events[0], 'occurredAt');
     return inboundEvent({
       // HubSpot's eventId alone is "not guaranteed to be unique", and attemptNumber changes on retries.
@@ -55,7 +54,7 @@ export const hubspot = defineProvider({
           ['eventId', 'subscriptionId', 'objectId', 'occurredAt'].map((name) => at(event, name)).join(':'),
         ),
       ),
-      type: types.size === 1 ? [...types][0] : 'batch',
+      type: batchType(events.map((event) => at(event, 'subscriptionType'))),
       createdAt: typeof occurredAt === 'number' ? occurredAt : undefined,
     });
   },

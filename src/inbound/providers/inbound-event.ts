@@ -48,6 +48,11 @@ export function batchId(ids: readonly string[]): string {
   return `batch_${createHash('sha256').update(JSON.stringify(ids)).digest('hex')}`;
 }
 
+/** The type of a batch: that of its events where they agree. With the first one's, a handler for another's would miss it. */
+export function batchType(types: readonly unknown[]): unknown {
+  return new Set(types).size === 1 ? types[0] : 'batch';
+}
+
 function eventId(value: unknown): string {
   const id = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof id !== 'string' || id.length > LONGEST_ID || !VISIBLE_ASCII.test(id)) {

@@ -1,7 +1,7 @@
 import { defineProvider } from './define-provider.ts';
 import { DAY_MS } from './durations.ts';
 import { hmacScheme } from './hmac-scheme.ts';
-import { inboundEvent } from './inbound-event.ts';
+import { batchType, inboundEvent } from './inbound-event.ts';
 import { at, type Json, objectBody, textAt } from './json-body.ts';
 import type { InboundRequest, Verdict } from './provider.ts';
 import { isOneOf, textDigest } from './same-text.ts';
@@ -35,10 +35,7 @@ export const meta = defineProvider({
   sign: signature.sign,
   eventOf(request) {
     const body = objectBody(request);
-    const change = at(body, 'entry', 0, 'changes', 0);
-    const field = at(change, 'field') ?? (at(body, 'entry', 0, 'messaging') === undefined ? undefined : 'messages');
-    const type = typeof field === 'string' ? `${String(body.object)}.${field}` : body.object;
-    return inboundEvent({ id: idOf(body), type });
+    return inboundEvent({ id: idOf(body), type: typeOf(body) });
   },
   samples: {
     'whatsapp_business_account.messages': ({ token, now }) => ({
@@ -92,6 +89,21 @@ function challenge(request: InboundRequest, tokens: readonly Buffer[]): Verdict 
   if (!isOneOf(query.get('hub.verify_token') ?? '', tokens)) return refused('hub.verify_token matches no verifyToken');
   const text = query.get('hub.challenge') ?? '';
   return /^[\w-]{1,256}$/.test(text) ? textAnswer(text) : refused('hub.challenge is not a short word');
+}
+
+function typeOf(body: Json): unknown {
+  const object = textAt(body, 'object');
+  const fields = object !== undefined && Array.isArray(body.entry) ? body.entry.flatMap(fieldsOf) : [];
+  if (fields.length === 0) return object;
+  return batchType(fields.map((field) => (field === undefined ? object : `${object}.${field}`)));
+}
+
+/** What an entry tells of; Messenger names no field for its messages. */
+function fieldsOf(entry: unknown): readonly (string | undefined)[] {
+  const changes = at(entry, 'changes');
+  const fields = Array.isArray(changes) ? changes.map((change) => textAt(change, 'field')) : [];
+  if (at(entry, 'messaging') !== undefined) fields.push('messages');
+  return fields.length === 0 ? [undefined] : fields;
 }
 
 /**

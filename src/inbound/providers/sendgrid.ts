@@ -10,7 +10,7 @@ import { defineProvider } from './define-provider.ts';
 import { DAY_MS } from './durations.ts';
 import { decodeBase64 } from './encoded.ts';
 import { header, withHeaders } from './header.ts';
-import { batchId, inboundEvent } from './inbound-event.ts';
+import { batchId, batchType, inboundEvent } from './inbound-event.ts';
 import { arrayBody, at } from './json-body.ts';
 import { all, one } from './settings.ts';
 import { formatTimestamp, outsideWindow, parseTimestamp } from './timestamp.ts';
@@ -56,14 +56,13 @@ export const sendgrid = defineProvider({
   },
   eventOf(request) {
     const events = arrayBody(request);
-    const types = new Set(events.map((event) => at(event, 'event')));
     const time = at(events[0], 'timestamp');
     return inboundEvent({
       id:
         events.length === 1
           ? at(events[0], 'sg_event_id')
           : batchId(events.map((event) => String(at(event, 'sg_event_id')))),
-      type: types.size === 1 ? [...types][0] : 'batch',
+      type: batchType(events.map((event) => at(event, 'event'))),
       createdAt: typeof time === 'number' ? time * 1000 : undefined,
     });
   },
