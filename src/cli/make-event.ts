@@ -35,7 +35,20 @@ export function signingSettings(provider: Provider, given: ProviderSettings): Pr
     if (!required || key in settings) continue;
     throw new PosthornError('validation', missingText(provider, key, key === name, doc));
   }
+  const choice = Object.keys(provider.settings).filter((key) => provider.settings[key]?.secret);
+  // Sent unsigned, it would come back as a 401 that blames the secret.
+  if (choice.length > 0 && !choice.some((key) => key in settings)) {
+    throw new PosthornError('validation', unclearText(provider, choice));
+  }
   return settings;
+}
+
+function unclearText(provider: Provider, choice: readonly string[]): string {
+  const ways = choice.map((key) => `--setting ${key}=… (${provider.settings[key]?.doc})`);
+  return (
+    `${provider.title} has several secrets, and neither --secret nor ${SECRET_VARIABLE} says which is meant: ` +
+    `give ${ways.join(', or ')}. It is not read from the server`
+  );
 }
 
 function missingText(provider: Provider, key: string, isSecret: boolean, doc: string): string {

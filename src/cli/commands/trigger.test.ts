@@ -148,6 +148,20 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
     expect(nobody).toMatchObject({ exitCode: 1, out: expect.stringContaining('nothing listens at 127.0.0.1:9') });
   });
 
+  it('ALL-06 refuses a secret that could be one of several, and none at all, with the settings to choose from', async () => {
+    const app = await startReceiver();
+    for (const given of [['--secret', 'abc'], []]) {
+      const ran = await trigger('gitlab', 'push', '--to', app.url, ...given);
+      expect(ran).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('--setting secretToken=…') });
+      expect(ran.err).toContain('--setting signingToken=…');
+    }
+    expect(app.arrivals).toEqual([]);
+    const named = await trigger('gitlab', 'push', '--to', app.url, '--setting', 'secretToken=abc');
+    expect([named.err, named.exitCode]).toEqual(['', 0]);
+    expect(app.arrivals[0]?.headers['x-gitlab-token']).toBe('abc');
+    await app.close();
+  });
+
   it('lists providers and event types, for people and for programs', async () => {
     expect((await trigger('--list')).out).toMatch(/^provider +event types\nadyen .*\n(.*\n)*stripe +.*invoice\.paid/);
     const { data } = JSON.parse((await trigger('--list', '--json')).out);
