@@ -18,6 +18,8 @@ const CERTIFICATE: CertificatePlace = { host: HOST, path: /^\/[A-Za-z0-9._-]+\.p
 const SUBSCRIBE: CertificatePlace = { host: HOST, path: /^\/\?Action=ConfirmSubscription&[\w.%:&=-]+$/ };
 const LONGEST_SIGNATURE = 1024;
 
+const SAMPLE_TOPIC = 'arn:aws:sns:eu-central-1:123456789012:sample';
+
 /** SignatureVersion 1 is what topics have until their owner asks for 2. */
 const ALGORITHMS: Readonly<Record<string, string>> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' };
 
@@ -75,8 +77,12 @@ export const awsSns = defineProvider({
   },
   sign(request, settings) {
     const version = one(settings, 'signatureVersion') ?? '2';
+    const given = objectBody(request);
+    const [topic] = all(settings, 'topicArn');
     const body: Json = {
-      ...objectBody(request),
+      ...given,
+      // A sample knows of no settings; a topic that somebody wrote into it stays.
+      ...(given.TopicArn === SAMPLE_TOPIC && topic !== undefined && { TopicArn: topic }),
       SignatureVersion: version,
       SigningCertURL:
         one(settings, 'certificateUrl') ??
@@ -101,7 +107,7 @@ export const awsSns = defineProvider({
       body: {
         Type: 'Notification',
         MessageId: `message-${token}`,
-        TopicArn: 'arn:aws:sns:eu-central-1:123456789012:sample',
+        TopicArn: SAMPLE_TOPIC,
         Subject: 'Hello',
         Message: '{"order":1}',
         Timestamp: new Date(now).toISOString(),

@@ -18,7 +18,7 @@ export const NOW = Date.parse('2026-11-16T12:00:00Z');
 export const SAMPLE = { now: NOW, token: 'a1B2c3D4e5F6' };
 
 const whsec = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
-const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:sample';
+const TOPIC = 'arn:aws:sns:us-east-1:210987654321:orders';
 
 /** Most: one setting with a secret. */
 function symmetric(name: string, setting: string, make: (letter: string) => string, fixed = {}): ProviderCase {
