@@ -9,13 +9,14 @@ import { inboundEvent } from './inbound-event.ts';
 import { parseObject, textAt, viewOf } from './json-body.ts';
 import type { InboundRequest } from './provider.ts';
 import { isOneOf, textDigest } from './same-text.ts';
-import { all } from './settings.ts';
+import { all, one, type SettingValues } from './settings.ts';
 import { portVariants } from './twilio-url.ts';
 import { refused, VERIFIED } from './verdict.ts';
 
 const SIGNATURE = 'x-twilio-signature';
 /** New for each event and the same on its retries; not signed. */
 const TOKEN = 'i-twilio-idempotency-token';
+const BODY_HASH = 'bodySHA256';
 const UNTYPED = 'webhook';
 const LONGEST_WORD = 200;
 /** Twilio's own requests have some dozens; sorting a stranger's million must not be possible. */
@@ -40,7 +41,7 @@ export const twilio = defineProvider({
       if (text === undefined) return refused(`no ${SIGNATURE} header`);
       const signature = decode(text, 'base64', 20);
       if (signature === undefined) return refused(`${SIGNATURE} is not base64 of 20 bytes`);
-      const url = all(settings, 'url')[0] ?? request.url;
+      const url = signedUrl(request, settings);
       const fields = signedFields(request, url);
       if (typeof fields !== 'string') return refused(fields.problem);
       return portVariants(url).some((variant) => isHmac('sha1', keys, [variant, fields], [signature]))
@@ -49,11 +50,12 @@ export const twilio = defineProvider({
     };
   },
   sign(request, settings) {
-    const url = isForm(request) ? request.url : withBodyHash(request);
-    const fields = signedFields({ ...request, url }, url);
+    const sent = isForm(request) ? request : { ...request, url: withBodyHash(request.url, request.body) };
+    const url = signedUrl(sent, settings);
+    const fields = signedFields(sent, url);
     if (typeof fields !== 'string') throw invalid(['body'], fields.problem);
     const signature = signHmac('sha1', hmacKeys(all(settings, 'authToken')), [url, fields]).toString('base64');
-    return withHeaders({ ...request, url }, { [SIGNATURE]: signature });
+    return withHeaders(sent, { [SIGNATURE]: signature });
   },
   eventOf(request) {
     // A sid names a call or a message, not what happened to it: one call posts several forms with the same sid and status.
@@ -89,6 +91,13 @@ function isForm(request: InboundRequest): boolean {
   return (header(request, 'content-type') ?? '').toLowerCase().startsWith('application/x-www-form-urlencoded');
 }
 
+/** The URL as Twilio has it, to which it adds the hash of a body that is no form. */
+function signedUrl(request: InboundRequest, settings: SettingValues): string {
+  const own = one(settings, 'url');
+  if (own === undefined) return request.url;
+  return isForm(request) || queryValue(own, BODY_HASH) !== undefined ? own : withBodyHash(own, request.body);
+}
+
 /** What follows the URL in the signed text; or why the body cannot be what was signed. */
 function signedFields(request: InboundRequest, url: string): string | { readonly problem: string } {
   if (isForm(request)) {
@@ -109,10 +118,11 @@ function signedFields(request: InboundRequest, url: string): string | { readonly
       )
       .join('');
   }
-  const hash = queryValue(url, 'bodySHA256');
-  if (hash === undefined) return { problem: 'neither a form nor a URL with bodySHA256' };
-  const actual = createHash('sha256').update(request.body).digest('hex');
-  return isOneOf(hash, [textDigest(actual)]) ? '' : { problem: 'bodySHA256 is not the hash of the body' };
+  const hash = queryValue(url, BODY_HASH);
+  if (hash === undefined) return { problem: `neither a form nor a URL with ${BODY_HASH}` };
+  return isOneOf(hash, [textDigest(hashOf(request.body))])
+    ? ''
+    : { problem: `${BODY_HASH} is not the hash of the body` };
 }
 
 function queryValue(url: string, name: string): string | undefined {
@@ -120,9 +130,12 @@ function queryValue(url: string, name: string): string | undefined {
   return start < 0 ? undefined : (new URLSearchParams(url.slice(start + 1)).get(name) ?? undefined);
 }
 
-function withBodyHash(request: InboundRequest): string {
-  const hash = createHash('sha256').update(request.body).digest('hex');
-  return `${request.url}${request.url.includes('?') ? '&' : '?'}bodySHA256=${hash}`;
+function withBodyHash(url: string, body: Uint8Array): string {
+  return `${url}${url.includes('?') ? '&' : '?'}${BODY_HASH}=${hashOf(body)}`;
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex');
 }
 
 /** Twilio has more kinds of requests than can be listed here: those that nothing is known of are still events. */

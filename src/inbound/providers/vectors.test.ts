@@ -79,6 +79,14 @@ const VECTORS: readonly Vector[] = [
     body: '{"property": "value", "boolean": true}',
   },
   {
+    from: "Twilio's libraries' tests: a JSON body, behind a proxy that has another URL",
+    name: 'twilio',
+    settings: { authToken: '12345', url: TWILIO_URL },
+    url: `http://10.0.0.7:8420/in/twilio?bodySHA256=${TWILIO_HASH}`,
+    headers: { 'content-type': 'application/json', 'x-twilio-signature': 'a9nBmqA0ju/hNViExpshrM61xv4=' },
+    body: '{"property": "value", "boolean": true}',
+  },
+  {
     from: "SendGrid's libraries' tests",
     name: 'sendgrid',
     settings: {

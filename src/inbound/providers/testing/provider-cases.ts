@@ -103,6 +103,7 @@ export function providerCases(signer: Signer): readonly ProviderCase[] {
     symmetric('standard-webhooks', 'secret', whsec),
     symmetric('stripe', 'signingSecret', (letter) => `whsec_${letter.repeat(32)}`),
     symmetric('twilio', 'authToken', (letter) => letter.repeat(32)),
+    symmetric('twilio', 'authToken', (letter) => letter.repeat(32), { url: 'https://shop.example.com/twilio?a=1' }),
     symmetric('twitch', 'secret', word),
     symmetric('typeform', 'secret', word),
     symmetric('zoom', 'secretToken', word),
