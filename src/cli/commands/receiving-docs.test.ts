@@ -52,7 +52,7 @@ const ERRORS: readonly (readonly [words: string, thrown: unknown])[] = [
   ['`PermanentError`', new PermanentError('never')],
   ['a validation error (zod, ajv, valibot, …)', Object.assign(new Error('x'), { name: 'ZodError', issues: [] })],
   [
-    "a `SyntaxError` (another server's error page where JSON was asked for)",
+    "a `SyntaxError`, or got's `ParseError` (another server's error page where JSON was asked for)",
     new SyntaxError('Unexpected token < in JSON at position 0'),
   ],
   ['a network error (`ECONNREFUSED`, `ETIMEDOUT`, DNS, …)', coded('ECONNREFUSED')],

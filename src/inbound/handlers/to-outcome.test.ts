@@ -34,6 +34,12 @@ const kindOf = (error: unknown): ErrorKind | number => {
   return outcome.kind === 'response' ? outcome.status : outcome.error;
 };
 
+/** As got throws it (source/as-promise/index.ts), with the answer that it could not read. */
+function gotParseError(): Error {
+  const cause = new SyntaxError('Unexpected token < in JSON at position 0');
+  return named('ParseError', { code: 'ERR_BODY_PARSE_FAILURE', cause, response: { statusCode: 200 } });
+}
+
 let url = '';
 /** A port that nobody listens on. */
 let closed = 0;
@@ -119,8 +125,10 @@ describe('errors of real clients', () => {
 
   it("PAY-03 JSON that is none is another server's trouble, and retried", async () => {
     const error = await thrownBy(() => JSON.parse('<html>'));
-    expect(follows(error)).toBe('retry');
-    expect(follows(error, policy('stripe-subscriptions'))).toBe('retry');
+    for (const each of [error, gotParseError()]) {
+      expect(follows(each)).toBe('retry');
+      expect(follows(each, policy('stripe-subscriptions'))).toBe('retry');
+    }
   });
 });
 
@@ -128,6 +136,8 @@ describe('errors by their shape', () => {
   it.each<[string, unknown, ErrorKind | number]>([
     ['zod', named('ZodError', { issues: [] }), 'validation'],
     ['joi, yup and mongoose', named('ValidationError', { details: [] }), 'validation'],
+    ['TypeBox', named('ParseError'), 'validation'],
+    ["got's page of HTML where JSON was asked for", gotParseError(), 'unexpected'],
     ['a broken connection of pg', new Error('Connection terminated unexpectedly'), 'database'],
     ['a pool of pg that is used up', new Error('timeout exceeded when trying to connect'), 'database'],
     ['PostgreSQL shutting down', Object.assign(new Error('x'), { code: '57P01', severity: 'FATAL' }), 'database'],

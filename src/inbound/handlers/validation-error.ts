@@ -20,7 +20,10 @@ const VALIDATION_NAMES = new Set([
   'TransformDecodeCheckError',
 ]);
 
+/** got has a ParseError too, which is that of JSON.parse. */
+const GOT_PARSE_ERROR = 'ERR_BODY_PARSE_FAILURE';
+
 export function isValidationError(error: object): boolean {
-  const { name } = error as { name?: unknown };
-  return typeof name === 'string' && VALIDATION_NAMES.has(name);
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  return typeof name === 'string' && VALIDATION_NAMES.has(name) && code !== GOT_PARSE_ERROR;
 }
