@@ -7,12 +7,23 @@ const UNIQUE_VIOLATIONS = new Set([
   'ER_DUP_ENTRY',
   'SQLITE_CONSTRAINT_UNIQUE',
   'SQLITE_CONSTRAINT_PRIMARYKEY',
+  'SQLITE_CONSTRAINT_ROWID',
   'P2002',
   '11000',
 ]);
 /** Data that this table will never take. A missing foreign row (23503) may only be late, and is retried. */
 const BAD_DATA =
-  /^(22...|23502|23514|ER_DATA_TOO_LONG|ER_BAD_NULL_ERROR|SQLITE_CONSTRAINT_(NOTNULL|CHECK)|SQLITE_MISMATCH|P2000|P2011|P2012)$/;
+  /^(22...|23502|23514|ER_DATA_TOO_LONG|ER_BAD_NULL_ERROR|SQLITE_CONSTRAINT_(NOTNULL|CHECK|DATATYPE)|SQLITE_MISMATCH|P2000|P2011|P2012)$/;
+/** node:sqlite has one code for all, and SQLite's number where better-sqlite3 says its name; what is not here may pass. */
+const SQLITE_NUMBERS: ReadonlyMap<unknown, string> = new Map([
+  [20, 'SQLITE_MISMATCH'],
+  [275, 'SQLITE_CONSTRAINT_CHECK'],
+  [1299, 'SQLITE_CONSTRAINT_NOTNULL'],
+  [1555, 'SQLITE_CONSTRAINT_PRIMARYKEY'],
+  [2067, 'SQLITE_CONSTRAINT_UNIQUE'],
+  [2579, 'SQLITE_CONSTRAINT_ROWID'],
+  [3091, 'SQLITE_CONSTRAINT_DATATYPE'],
+]);
 const DATABASE_CODES = /^(ER_|SQLITE_|PROTOCOL_|P1\d{3}$|P20(24|28|34)$|ERR_SQLITE_ERROR$)/;
 const DATABASE_NAMES =
   /^(DatabaseError|PrismaClient|Sequelize(Connection|Timeout|Database|Host)|Mongo|KnexTimeoutError|QueryFailedError|SqliteError)/;
@@ -22,8 +33,8 @@ const DATABASE_MESSAGES =
 const DATABASE_PORTS = new Set([5432, 6432, 3306, 1433, 27017]);
 
 export function databaseKind(error: object): ErrorKind | undefined {
-  const { name, message, code: raw, port } = error as Readonly<Record<string, unknown>>;
-  const code = typeof raw === 'string' || typeof raw === 'number' ? String(raw) : '';
+  const { name, message, port } = error as Readonly<Record<string, unknown>>;
+  const code = codeOf(error);
   const title = typeof name === 'string' ? name : '';
   const known =
     DATABASE_CODES.test(code) ||
@@ -34,4 +45,10 @@ export function databaseKind(error: object): ErrorKind | undefined {
   if (known && BAD_DATA.test(code)) return 'validation';
   if (known || (typeof port === 'number' && DATABASE_PORTS.has(port))) return 'database';
   return typeof message === 'string' && DATABASE_MESSAGES.test(message) ? 'database' : undefined;
+}
+
+function codeOf(error: object): string {
+  const { code, errcode } = error as Readonly<Record<string, unknown>>;
+  if (code === 'ERR_SQLITE_ERROR') return SQLITE_NUMBERS.get(errcode) ?? code;
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : '';
 }

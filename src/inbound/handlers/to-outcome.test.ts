@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import axios from 'axios';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -110,6 +114,35 @@ describe('errors of real clients', () => {
     redis.on('error', () => {});
     expect(follows(await thrownBy(() => redis.get('x')))).toBe('retry');
     redis.disconnect();
+  });
+
+  it('data that SQLite never takes is final, by the errors of node:sqlite', async () => {
+    const db = new DatabaseSync(':memory:');
+    db.exec(`PRAGMA foreign_keys = ON; CREATE TABLE plans (id INTEGER PRIMARY KEY); INSERT INTO plans VALUES (1);
+      CREATE TABLE paid (event_id TEXT UNIQUE NOT NULL, amount INTEGER CHECK (amount > 0), plan INTEGER REFERENCES plans (id)) STRICT;
+      INSERT INTO paid VALUES ('evt_1', 1, 1)`);
+    const errorOf = (sql: string) => thrownBy(() => db.exec(sql));
+    const written = async (values: string) => kindOf(await errorOf(`INSERT INTO paid VALUES (${values})`));
+    expect(await written("'evt_1', 1, 1")).toBe('duplicate');
+    expect(kindOf(await errorOf('INSERT INTO plans VALUES (1)'))).toBe('duplicate');
+    expect(await written('NULL, 1, 1')).toBe('validation');
+    expect(await written("'evt_2', 0, 1")).toBe('validation');
+    expect(await written("'evt_2', 'many', 1")).toBe('validation');
+    expect(kindOf(await errorOf("INSERT INTO plans VALUES ('basic')"))).toBe('validation');
+    // What it belongs to may only be late.
+    expect(await written("'evt_2', 1, 2")).toBe('database');
+    db.close();
+  });
+
+  it('SUB-12 a SQLite file that another writes to is retried, by the errors of node:sqlite', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'posthorn-'));
+    const [writer, other] = [0, 1].map(() => new DatabaseSync(join(folder, 'app.db')));
+    writer?.exec('CREATE TABLE paid (event_id TEXT); BEGIN IMMEDIATE');
+    const error = await thrownBy(() => other?.exec("INSERT INTO paid VALUES ('evt_1')"));
+    expect(kindOf(error)).toBe('database');
+    expect(follows(error, policy('stripe-subscriptions'))).toBe('retry');
+    for (const db of [writer, other]) db?.close();
+    rmSync(folder, { recursive: true });
   });
 
   it('a timeout of fetch is one', async () => {
