@@ -26,22 +26,28 @@ const SQLITE_NUMBERS: ReadonlyMap<unknown, string> = new Map([
 ]);
 const DATABASE_CODES = /^(ER_|SQLITE_|PROTOCOL_|P1\d{3}$|P20(24|28|34)$|ERR_SQLITE_ERROR$)/;
 const DATABASE_NAMES =
-  /^(DatabaseError|PrismaClient|Sequelize(Connection|Timeout|Database|Host)|Mongo|KnexTimeoutError|QueryFailedError|SqliteError)/;
+  /^(DatabaseError|PrismaClient|Sequelize(Connection|Timeout|Database|Host|\w+Constraint)|Mongo|KnexTimeoutError|QueryFailedError|SqliteError)/;
 /** pg and its pool say these without a code. */
 const DATABASE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end|sorry, too many clients)/;
 const DATABASE_PORTS = new Set([5432, 6432, 3306, 1433, 27017]);
 
 export function databaseKind(error: object): ErrorKind | undefined {
-  const { name, message, port } = error as Readonly<Record<string, unknown>>;
-  const code = codeOf(error);
+  const { name, message, port, parent, original } = error as Readonly<Record<string, unknown>>;
   const title = typeof name === 'string' ? name : '';
+  // Sequelize gives its errors no code, and keeps the driver's.
+  const driver = title.startsWith('Sequelize') ? (parent ?? original) : undefined;
+  const code = codeOf(typeof driver === 'object' && driver !== null ? driver : error);
   const known =
     DATABASE_CODES.test(code) ||
     DATABASE_NAMES.test(title) ||
     ('severity' in error && SQLSTATE.test(code)) ||
     'sqlState' in error;
-  if (known && (UNIQUE_VIOLATIONS.has(code) || /UNIQUE constraint/i.test(String(message)))) return 'duplicate';
+  const isTaken =
+    UNIQUE_VIOLATIONS.has(code) ||
+    title === 'SequelizeUniqueConstraintError' ||
+    /UNIQUE constraint/i.test(String(message));
+  if (known && isTaken) return 'duplicate';
   if (known && BAD_DATA.test(code)) return 'validation';
   if (known || (typeof port === 'number' && DATABASE_PORTS.has(port))) return 'database';
   return typeof message === 'string' && DATABASE_MESSAGES.test(message) ? 'database' : undefined;

@@ -44,6 +44,12 @@ function gotParseError(): Error {
   return named('ParseError', { code: 'ERR_BODY_PARSE_FAILURE', cause, response: { statusCode: 200 } });
 }
 
+/** As Sequelize 6 throws them, with the driver's error under both of its names. */
+function sequelize(kind: string, driver: object): Error {
+  const parent = Object.assign(new Error('of the driver'), { severity: 'ERROR', ...driver });
+  return named(`Sequelize${kind}Error`, { parent, original: parent, errors: [] });
+}
+
 let url = '';
 /** A port that nobody listens on. */
 let closed = 0;
@@ -185,6 +191,16 @@ describe('errors by their shape', () => {
     ['a duplicate of MySQL', Object.assign(new Error('x'), { code: 'ER_DUP_ENTRY', sqlState: '23000' }), 'duplicate'],
     ['a lost connection of MySQL', Object.assign(new Error('x'), { code: 'PROTOCOL_CONNECTION_LOST' }), 'database'],
     ['a busy SQLite', Object.assign(new Error('x'), { code: 'SQLITE_BUSY' }), 'database'],
+    ['a unique violation of Sequelize', sequelize('UniqueConstraint', { code: '23505' }), 'duplicate'],
+    ['the same where nobody knows the driver', sequelize('UniqueConstraint', { number: 2627 }), 'duplicate'],
+    [
+      'a foreign row of Sequelize that is not there yet',
+      sequelize('ForeignKeyConstraint', { code: '23503' }),
+      'database',
+    ],
+    ['a value out of range of Sequelize', sequelize('Database', { code: '22003' }), 'validation'],
+    ['a deadlock of Sequelize', sequelize('Database', { code: '40P01' }), 'database'],
+    ['an invalid model of Sequelize', named('SequelizeValidationError', { errors: [] }), 'validation'],
     ['Prisma without a database', named('PrismaClientInitializationError'), 'database'],
     ['PostgreSQL that refuses', Object.assign(new Error('x'), { code: 'ECONNREFUSED', port: 5432 }), 'database'],
     ['Redis that refuses', Object.assign(new Error('x'), { code: 'ECONNREFUSED', port: 6379 }), 'redis'],
