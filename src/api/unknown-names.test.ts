@@ -55,6 +55,31 @@ describe('ALL-06 misspelt names', () => {
     expect(again).toMatchObject({ status: 200, body: { id: body.id } });
   });
 
+  it.each([
+    ['onUnknownEvnt', 'onUnknownEvent'],
+    ['polcy', 'policy'],
+    ['forwardas', 'forwardAs'],
+  ])('a source with "%s" is asked about "%s"', async (name, meant) => {
+    for (const [method, path] of [
+      ['POST', '/ingest/api/v1/source'],
+      ['PUT', '/ingest/api/v1/source/misspelt'],
+    ] as const) {
+      expect(await api.call(method, path, { name: 'Any', type: 'none', [name]: 'quick' })).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ['body', name], msg: `is not a field of a source; did you mean "${meant}"?` }] },
+      });
+    }
+  });
+
+  it('a source may be sent back as it was read, and with fields that are near none of ours', async () => {
+    const given = { name: 'Any', uid: 'any', type: 'generic-webhook', featureFlags: ['x'] };
+    const { body } = await api.call('POST', '/ingest/api/v1/source', given);
+    expect(await api.call('PUT', '/ingest/api/v1/source/any', body)).toMatchObject({
+      status: 200,
+      body: { id: body.id },
+    });
+  });
+
   it('all dead letters are retried only when it is said so', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of [undefined, '', 'null', '[]']) {

@@ -5,6 +5,7 @@ import type { RouteGroup } from '../api.ts';
 import { ListOf, OrderedPageQuery } from '../contract.ts';
 import { NewSecretIn, NewUrlIn, NewUrlOut, SourceIn, SourceOut, SourcePath } from '../contract-ingest.ts';
 import { remembering } from '../idempotency.ts';
+import { refuseMisspeltSourceFields } from '../unknown-names.ts';
 import { listOut, time } from '../wire.ts';
 
 const tags = ['Source'];
@@ -50,6 +51,7 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUr
     '/source',
     {
       config: { remembersInCommit: true },
+      preValidation: refuseMisspeltSourceFields,
       schema: {
         tags,
         operationId: 'v1.ingest.source.create',
@@ -82,6 +84,7 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUr
   api.put(
     '/source/:source',
     {
+      preValidation: refuseMisspeltSourceFields,
       schema: {
         tags,
         operationId: 'v1.ingest.source.update',
