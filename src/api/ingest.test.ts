@@ -89,6 +89,17 @@ describe("the official svix SDK's ingest client", () => {
     await expect(svix.ingest.source.update('stripe', other as never)).rejects.toMatchObject({ code: 422 });
   });
 
+  it('PAY-01 keeps the receiving URL of a source that is replaced without its uid; null takes it away', async () => {
+    await source();
+    const replaced = await svix.ingest.source.update('stripe', { name: 'New', type: 'stripe', config: {} } as never);
+    expect(replaced).toMatchObject({ name: 'New', uid: 'stripe', ingestUrl: `${base}/in/stripe` });
+    expect((await signedPost()).status).toBe(200);
+    const none = { name: 'New', uid: null, type: 'stripe', config: {} };
+    const { id, uid, ingestUrl } = await svix.ingest.source.update('stripe', none as never);
+    expect([uid, ingestUrl]).toEqual([null, `${base}/in/${id}`]);
+    expect((await signedPost(event('evt_2'))).status).toBe(404);
+  });
+
   it('keeps an endpoint of a source, and sends events on to it, signed anew', async () => {
     await source();
     const target = await startReceiver();

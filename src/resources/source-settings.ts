@@ -92,7 +92,7 @@ export function withNewSecret(name: string, settings: ProviderSettings, secret: 
   if (key === undefined || spec === undefined) {
     throw invalid(
       ['body', 'secret'],
-      `${provider.title} has no secret to change by that name: send the whole source with its new config, uid included (PUT /ingest/api/v1/source/{source})`,
+      `${provider.title} has no secret to change by that name: send the whole source with its new config (PUT /ingest/api/v1/source/{source})`,
     );
   }
   const [current] = [settings[key] ?? []].flat();

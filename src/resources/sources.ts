@@ -69,7 +69,8 @@ export interface Sources extends SourceHandlers {
   list(page?: PageRequest): Promise<Listing<SourceView>>;
   /**
    * Replaces it whole, or creates one when there is none. Settings that are left out stay; so do the secrets where others are
-   * given and none of them, since that is how a source is shown.
+   * given and none of them, since that is how a source is shown. A uid that is left out stays too, because the receiving URL
+   * is made of it; null takes it away.
    */
   update(idOrUid: string, input: SourceInput): Promise<Made<SourceView>>;
   /** The one before the new secret is taken too, until it is dropped: the provider and we cannot change in one moment. */
@@ -186,7 +187,7 @@ export function createSources(context: Context): Sources {
         kind: 'source',
         what: 'source',
         find: () => require(idOrUid),
-        change: async ({ record: { id, createdAt, uid: _, ...base } }) => {
+        change: async ({ record: { id, createdAt, ...base } }) => {
           return { id, ...(await readFields(input, base, true)), createdAt, updatedAt: clock.now() };
         },
       });

@@ -88,8 +88,10 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUr
       schema: {
         tags,
         operationId: 'v1.ingest.source.update',
-        summary:
-          'Replace a source (its config stays when it is left out, its secrets when none is given), or create one',
+        summary: 'Replace a source, or create one',
+        description:
+          'Its config stays when it is left out, and its secrets when none is given. So does its uid, which its receiving URL ' +
+          'is made of: null takes it away, and the URL is then that of its id.',
         params: SourcePath,
         body: SourceIn,
         response: { 200: SourceOut, 201: SourceOut },
