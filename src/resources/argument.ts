@@ -13,6 +13,28 @@ export function objectArgument<T extends object>(value: T, name = 'input'): T {
   throw invalid([name], `must be an object, not ${kindOf(value)}`, 'type_error');
 }
 
+export function namesArgument<T extends string>(value: readonly T[], name: string): readonly T[] {
+  const given: unknown = value;
+  if (Array.isArray(given) && given.every((each) => typeof each === 'string')) return value;
+  const instead = Array.isArray(given) ? '' : `, not ${kindOf(given)}`;
+  throw invalid([name], `must be a list of strings${instead}`, 'type_error');
+}
+
+export function timeArgument(value: number, name: string): number {
+  if (typeof value === 'number' && !Number.isNaN(value)) return value;
+  const given = typeof value === 'number' ? 'NaN' : kindOf(value);
+  throw invalid(
+    [name],
+    `must be a number, the milliseconds since 1970 as Date.now() has them, not ${given}`,
+    'type_error',
+  );
+}
+
+export function choiceArgument<T extends string>(value: T, name: string, choices: readonly T[]): T {
+  if (choices.includes(value)) return value;
+  throw invalid([name], `must be ${choices.join(' or ')}`);
+}
+
 export interface KnownKeys {
   /** `a field of an endpoint`. */
   readonly noun: string;

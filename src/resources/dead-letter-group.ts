@@ -1,8 +1,8 @@
 /** Groups of dead letters that failed alike: same owner, event type and error fingerprint. */
 import { invalid } from '../errors.ts';
 import type { DeadLetterGroup, GroupKey, Store } from '../store/index.ts';
-import { textArgument } from './argument.ts';
-import { type DeliverySelection, ownerId } from './delivery-query.ts';
+import { objectArgument, textArgument } from './argument.ts';
+import { type DeliverySelection, diedFilter, ownerId } from './delivery-query.ts';
 import { DEFAULT_LIMIT, type Listing, MAX_LIMIT, type PageRequest } from './paging.ts';
 
 export interface GroupQuery
@@ -21,7 +21,7 @@ const MOST_COUNTED = 10_000;
 
 /** In the order of the ids. A page with a time range may have fewer than `limit`, or none, before the list is done. */
 export async function listGroups(store: Store, query: GroupQuery, most = MOST_COUNTED): Promise<Listing<GroupView>> {
-  const { limit = DEFAULT_LIMIT, iterator, diedAfter, diedBefore } = query;
+  const { limit = DEFAULT_LIMIT, iterator } = objectArgument(query, 'query');
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     throw invalid(['query', 'limit'], `must be from 1 to ${MAX_LIMIT}`);
   }
@@ -31,8 +31,7 @@ export async function listGroups(store: Store, query: GroupQuery, most = MOST_CO
     // One more, to know whether the bound was reached or passed.
     most: most + 1,
     ...(applicationId !== undefined && { applicationId }),
-    ...(diedAfter !== undefined && { diedAfter }),
-    ...(diedBefore !== undefined && { diedBefore }),
+    ...diedFilter(query),
     ...(iterator !== undefined && iterator !== '' && { after: parseGroupId(iterator, ['query', 'iterator']) }),
   });
   const data = page.groups.map((group) => ({

@@ -1,6 +1,8 @@
 /** The report of dead-letter patterns: by source or application, event type and error, the largest first. */
 import type { Store } from '../store/index.ts';
+import { objectArgument } from './argument.ts';
 import { type GroupQuery, type GroupView, listGroups } from './dead-letter-group.ts';
+import { diedFilter } from './delivery-query.ts';
 import { MAX_LIMIT } from './paging.ts';
 
 export type ReportQuery = Pick<GroupQuery, 'application' | 'source' | 'diedAfter' | 'diedBefore'>;
@@ -28,8 +30,8 @@ const MOST_GROUPS = 500;
 
 /** Of the last seven days without a time range. */
 export async function makeReport(store: Store, now: number, query: ReportQuery): Promise<DeadLetterReport> {
-  const to = query.diedBefore ?? now + 1;
-  const from = query.diedAfter ?? to - WEEK_MS;
+  const died = diedFilter(objectArgument(query, 'query'));
+  const { diedBefore: to = now + 1, diedAfter: from = to - WEEK_MS } = died;
   let groups: GroupView[] = [];
   let total = 0;
   let groupCount = 0;

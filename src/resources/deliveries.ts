@@ -2,7 +2,7 @@
 import { PosthornError } from '../errors.ts';
 import type { Attempt, Delivery, DeliveryState } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
-import { textArgument } from './argument.ts';
+import { namesArgument, textArgument } from './argument.ts';
 import type { Context } from './context.ts';
 import { type DeliveryQuery, readDeliveryQuery } from './delivery-query.ts';
 import { findApplication, findEndpoint, findMessage } from './lookup.ts';
@@ -36,7 +36,7 @@ export function createDeliveries(context: Context): Deliveries {
   return {
     async list(query = {}) {
       const filter = await readDeliveryQuery(store, query);
-      const states = query.states === undefined ? {} : { states: query.states };
+      const states = query.states === undefined ? {} : { states: namesArgument(query.states, 'states') };
       const page = pageInput(query, { prefix: 'dlv', order: 'descending' });
       const found = await store.listDeliveries({ ...filter, ...states, ...page });
       return listing(

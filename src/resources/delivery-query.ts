@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts';
 import type { DeadCause } from '../model/index.ts';
 import type { DeliveryFilter, Store } from '../store/index.ts';
-import { objectArgument, textArgument } from './argument.ts';
+import { choiceArgument, objectArgument, textArgument, timeArgument } from './argument.ts';
 import { findApplication } from './lookup.ts';
 import { type TimeQuery, timeFilter } from './message-query.ts';
 import { missing, missingSource } from './missing.ts';
@@ -21,21 +21,31 @@ export interface DeliverySelection extends Pick<TimeQuery, 'before' | 'after' | 
   readonly diedAfter?: number;
 }
 
+const CAUSES: readonly DeadCause[] = ['exhausted', 'rejected'];
+
 export type DeliveryQuery = DeliverySelection & TimeQuery;
 
 export async function readDeliveryQuery(store: Store, query: DeliverySelection): Promise<DeliveryFilter> {
-  const { endpoint, message, cause, fingerprint, error, diedBefore, diedAfter } = objectArgument(query, 'selection');
+  const { endpoint, message, cause, fingerprint, error } = objectArgument(query, 'selection');
   const applicationId = await ownerId(store, query);
   return {
     ...timeFilter(query),
-    ...(cause !== undefined && { cause }),
+    ...(cause !== undefined && { cause: choiceArgument(cause, 'cause', CAUSES) }),
     ...(fingerprint !== undefined && { fingerprint: textArgument(fingerprint, 'fingerprint') }),
     ...(error !== undefined && { error: textArgument(error, 'error') }),
-    ...(diedBefore !== undefined && { diedBefore }),
-    ...(diedAfter !== undefined && { diedAfter }),
+    ...diedFilter(query),
     ...(applicationId !== undefined && { applicationId }),
     ...(endpoint !== undefined && { destinationId: await endpointId(store, applicationId, endpoint) }),
     ...(message !== undefined && { messageId: await messageId(store, applicationId, message) }),
+  };
+}
+
+type Died = Pick<DeliverySelection, 'diedBefore' | 'diedAfter'>;
+
+export function diedFilter({ diedBefore, diedAfter }: Died): Died {
+  return {
+    ...(diedBefore !== undefined && { diedBefore: timeArgument(diedBefore, 'diedBefore') }),
+    ...(diedAfter !== undefined && { diedAfter: timeArgument(diedAfter, 'diedAfter') }),
   };
 }
 

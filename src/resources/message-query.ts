@@ -1,4 +1,5 @@
 import type { PageInput } from '../store/index.ts';
+import { namesArgument, timeArgument } from './argument.ts';
 import { type PageRequest, pageInput } from './paging.ts';
 
 /** What lists of messages, deliveries and attempts can be narrowed by. Times are exclusive. */
@@ -27,8 +28,8 @@ export function timedPage(query: TimeQuery, prefix: 'msg' | 'atmpt' | 'dlv'): Pa
 /** The parts of a query that the store's filters share. */
 export function timeFilter(query: TimeQuery): { before?: number; after?: number; eventTypes?: readonly string[] } {
   return {
-    ...(query.before !== undefined && { before: query.before }),
-    ...(query.after !== undefined && { after: query.after }),
-    ...(query.eventTypes !== undefined && { eventTypes: query.eventTypes }),
+    ...(query.before !== undefined && { before: timeArgument(query.before, 'before') }),
+    ...(query.after !== undefined && { after: timeArgument(query.after, 'after') }),
+    ...(query.eventTypes !== undefined && { eventTypes: namesArgument(query.eventTypes, 'eventTypes') }),
   };
 }

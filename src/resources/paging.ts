@@ -1,6 +1,7 @@
 import { invalid } from '../errors.ts';
 import type { IdPrefix } from '../ids.ts';
 import type { Page, PageInput } from '../store/index.ts';
+import { choiceArgument } from './argument.ts';
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 250;
@@ -29,7 +30,8 @@ export function pageInput(
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     throw invalid(['query', 'limit'], `must be from 1 to ${MAX_LIMIT}`);
   }
-  const page = { limit, order: request.order ?? defaults.order };
+  const order = choiceArgument(request.order ?? defaults.order, 'order', ['ascending', 'descending']);
+  const page = { limit, order };
   const { iterator } = request;
   if (iterator === undefined || iterator === '') return page;
 
