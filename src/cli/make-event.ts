@@ -66,5 +66,38 @@ function missingText(provider: Provider, key: string, isSecret: boolean, doc: st
 export function makeEvent(order: EventOrder, now: number, token: string): InboundRequest {
   const { provider, eventType, settings, fields, url } = order;
   const sample = provider.sample(eventType, { now, token, url: url.href });
-  return provider.sign(withFields(sample, fields), settings, now);
+  const placed = withTypeAndId(sample, settings, { eventType, eventId: `evt-${token}` });
+  return provider.sign(withFields(placed, fields), settings, now);
+}
+
+/** A sender of no known form has its type and its id where the source's owner says: there a sample has them, too. */
+function withTypeAndId(
+  sample: InboundRequest,
+  settings: ProviderSettings,
+  found: Readonly<Record<'eventType' | 'eventId', string>>,
+): InboundRequest {
+  const headers: Record<string, string> = { ...sample.headers };
+  let body: object | undefined;
+  for (const what of ['eventType', 'eventId'] as const) {
+    const name = settings[`${what}Header`];
+    const path = settings[`${what}Path`];
+    if (typeof name === 'string') headers[name.toLowerCase()] = found[what];
+    else if (typeof path === 'string') {
+      body ??= JSON.parse(Buffer.from(sample.body).toString('utf8')) as object;
+      setAt(body, path.split('.'), found[what]);
+    }
+  }
+  return { ...sample, headers, body: body === undefined ? sample.body : Buffer.from(JSON.stringify(body)) };
+}
+
+function setAt(body: object, path: readonly string[], value: string): void {
+  const [name = '', ...rest] = path;
+  const fields = body as Record<string, unknown>;
+  if (rest.length === 0) {
+    fields[name] = value;
+    return;
+  }
+  const next = fields[name];
+  if (typeof next !== 'object' || next === null) fields[name] = {};
+  setAt(fields[name] as object, rest, value);
 }

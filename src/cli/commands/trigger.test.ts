@@ -143,7 +143,10 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
     expect(await err(...signed, '--source', 'nobody')).toContain('There is no source "nobody"');
     expect(await err(...signed, '--count', '0')).toContain('1 to 10000');
     const wrong = await trigger('stripe', 'invoice.paid', '--secret', 'whsec_of_somebody_else');
-    expect(wrong).toMatchObject({ exitCode: 1, err: expect.stringContaining('The secret is not the one') });
+    expect(wrong).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('the secret is not the one that the receiver has'),
+    });
     const nobody = await trigger('stripe', 'invoice.paid', '--secret', SECRET, '--to', 'http://127.0.0.1:9/');
     expect(nobody).toMatchObject({ exitCode: 1, out: expect.stringContaining('nothing listens at 127.0.0.1:9') });
   });

@@ -24,7 +24,10 @@ interface TriggerFlags extends ServerAddress, SettingFlags {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  401: 'The secret is not the one that the receiver has: --secret gives another.',
+  400: "It was verified, and is no event of the kind that the source takes: the server's log says why; --set changes a field.",
+  401:
+    'It was not verified: most often the secret is not the one that the receiver has (--secret gives another), or the ' +
+    "source is of another provider. The server's log says why.",
   404:
     'There is nothing at this URL: `posthorn sources create` makes a source, --source or --to names another place. A URL ' +
     'with a token of its own is found with POSTHORN_ADMIN_TOKEN.',
