@@ -59,6 +59,10 @@ const ERRORS: readonly (readonly [words: string, thrown: unknown])[] = [
   ['a lost database or Redis connection', coded('57P01')],
   ['a unique key that is taken', Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' })],
   ["another server's 429 or 5xx", answered(503)],
+  [
+    "another server's 408, 409 or 425 (it waited too long, is still at work on the same key, or wants it later)",
+    answered(409),
+  ],
   ["another server's other 4xx", answered(403)],
   ['any other error', new Error('a bug')],
 ];

@@ -98,6 +98,22 @@ describe('errors of real clients', () => {
     }
   });
 
+  it.each([408, 409, 425])(
+    'SUB-12 an answer of %i passes by itself, and is retried after as long as it asks',
+    async (status) => {
+      const errors = [
+        await thrownBy(() => axios.get(`${url}/${status}`)),
+        await thrownBy(() => stripe(url).rawRequest('GET', `/${status}`)),
+        await fetch(`${url}/${status}`),
+      ];
+      for (const error of errors) {
+        expect(toOutcome(error, 0)).toMatchObject({ kind: 'failure', error: 'retryable', retryAfter: '7' });
+        expect(follows(error)).toBe('retry');
+        expect(follows(error, policy('stripe-subscriptions'))).toBe('retry');
+      }
+    },
+  );
+
   it('PAY-03 a refused connection is retried, of fetch, axios and Stripe', async () => {
     const gone = `http://127.0.0.1:${closed}/`;
     expect(kindOf(await thrownBy(() => fetch(gone)))).toBe('connection_refused');

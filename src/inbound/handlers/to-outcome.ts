@@ -12,6 +12,11 @@ import { isValidationError } from './validation-error.ts';
 const MAX_MESSAGE_CHARS = 4096;
 /** fetch wraps a socket's error once or twice; a cause that points back at itself must not keep us. */
 const MAX_CAUSES = 5;
+/**
+ * Answers that pass by themselves: the other server waited too long, is still at work on the same idempotency key (Stripe's
+ * own client tries a 409 again), or wants it later. A policy's rule for 4xx would make them final.
+ */
+const LATER: ReadonlySet<number> = new Set([408, 409, 425]);
 
 /** Never throws: a thrown thing that cannot even be looked at is an error too. */
 export function toOutcome(thrown: unknown, durationMs: number): Outcome {
@@ -41,6 +46,7 @@ function named(thrown: unknown, durationMs: number): Outcome {
     if (http !== undefined) {
       // 410 means to the policy that this destination wants no more; here it is the answer of some other server.
       if (http.status === 410) return failure('permanent');
+      if (LATER.has(http.status)) return failure('retryable', http.retryAfter);
       return { kind: 'response', ...http, body: message, bodyTruncated: false, durationMs };
     }
     const kind = databaseKind(error) ?? redisKind(error) ?? networkKind(error);
