@@ -21,15 +21,19 @@ const LONGEST_SIGNATURE = 1024;
 const SAMPLE_TOPIC = 'arn:aws:sns:eu-central-1:123456789012:sample';
 
 /** SignatureVersion 1 is what topics have until their owner asks for 2. */
-const ALGORITHMS: Readonly<Record<string, string>> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' };
+const ALGORITHMS: ReadonlyMap<string, string> = new Map([
+  ['1', 'RSA-SHA1'],
+  ['2', 'RSA-SHA256'],
+]);
 
 const NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'];
 const CONFIRMATION = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'];
-const SIGNED: Readonly<Record<string, readonly string[]>> = {
-  Notification: NOTIFICATION,
-  SubscriptionConfirmation: CONFIRMATION,
-  UnsubscribeConfirmation: CONFIRMATION,
-};
+/** A map, as above: what is looked up is a stranger's word, and an object has `constructor` too. */
+const SIGNED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Notification', NOTIFICATION],
+  ['SubscriptionConfirmation', CONFIRMATION],
+  ['UnsubscribeConfirmation', CONFIRMATION],
+]);
 
 export const awsSns = defineProvider({
   name: 'aws-sns',
@@ -60,7 +64,7 @@ export const awsSns = defineProvider({
       if (timeMs === undefined) return refused('the body has no readable Timestamp');
       const problem = outsideWindow(timeMs, ports.now, toleranceMs);
       if (problem !== undefined) return refused(problem);
-      const algorithm = ALGORITHMS[textAt(body, 'SignatureVersion') ?? ''];
+      const algorithm = ALGORITHMS.get(textAt(body, 'SignatureVersion') ?? '');
       const content = signedText(body);
       const signature = decodeBase64(textAt(body, 'Signature') ?? '', LONGEST_SIGNATURE);
       if (algorithm === undefined || content === undefined || signature === undefined) {
@@ -90,7 +94,7 @@ export const awsSns = defineProvider({
     };
     const key = createPrivateKey(one(settings, 'privateKey') ?? '');
     const content = signedText(body) ?? Buffer.alloc(0);
-    const Signature = signBytes(ALGORITHMS[version], content, key).toString('base64');
+    const Signature = signBytes(ALGORITHMS.get(version), content, key).toString('base64');
     return { ...request, body: Buffer.from(JSON.stringify({ ...body, Signature })) };
   },
   eventOf(request) {
@@ -130,7 +134,7 @@ async function confirm(body: Json, ports: VerifyPorts): Promise<Verdict> {
 
 /** Names and values in alphabetical order, each on a line of its own; a Subject only where there is one. */
 function signedText(body: Json): Buffer | undefined {
-  const names = SIGNED[textAt(body, 'Type') ?? ''];
+  const names = SIGNED.get(textAt(body, 'Type') ?? '');
   if (names === undefined) return undefined;
   let text = '';
   for (const name of names) {

@@ -35,6 +35,36 @@ function signed(
   return findProvider(name).sign(sampleOf(name, type), signWith, nowFor(name));
 }
 
+/** The request with each of its headers, and each value in its body, in turn replaced by a word. */
+function withWord(request: InboundRequest, word: string): readonly InboundRequest[] {
+  const bodies = [...bodiesWith(request.body.toString(), word)].map((body) => ({
+    ...request,
+    body: Buffer.from(body),
+  }));
+  const headers = Object.keys(request.headers).map((header) => ({ ...request.headers, [header]: word }));
+  return [...bodies, ...headers.map((each) => ({ ...request, headers: each }))];
+}
+
+function* bodiesWith(text: string, word: string): Generator<string> {
+  if (!/^[[{]/.test(text)) {
+    const names = [...new URLSearchParams(text).keys()];
+    for (const name of names) {
+      const form = new URLSearchParams(text);
+      form.set(name, word);
+      yield form.toString();
+    }
+    return;
+  }
+  const replaced = (place: number) => {
+    let seen = 0;
+    // Everything is somebody's value, but for the whole.
+    const body = JSON.stringify(JSON.parse(text), (key, value) => (key !== '' && seen++ === place ? word : value));
+    return { body, seen };
+  };
+  const { seen: places } = replaced(-1);
+  for (let place = 0; place < places; place++) yield replaced(place).body;
+}
+
 it('covers every provider but the one that verifies nothing', () => {
   expect(namesWithoutCase(CASES)).toEqual(['none']);
 });
@@ -137,6 +167,33 @@ describe.each(CASES)('$name', ({ name, old, both, other, signOld, signNew }) => 
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('never throws for a word that every object has as a name, in any field, header or form, signed or not', async () => {
+    const prepared = provider.prepare(old);
+    const ports = portsWith(signer.pem, [authority.root], nowFor(name));
+    for (const word of ['constructor', '__proto__', 'toString']) {
+      for (const request of withWordSignedOrNot(word)) {
+        const verdict = await prepared.verify(request, ports);
+        expect(['verified', 'refused', 'answer', 'unavailable']).toContain(verdict.kind);
+        try {
+          expect(prepared.eventOf(request).type).toMatch(/^[a-zA-Z0-9\-_.]{1,256}$/);
+        } catch (error) {
+          expect(error).toSatisfy(isInvalid);
+        }
+      }
+    }
+
+    function* withWordSignedOrNot(word: string): Generator<InboundRequest> {
+      yield* withWord(signed(name, signOld), word);
+      for (const request of withWord(sampleOf(name, provider.sampleTypes[0] ?? ''), word)) {
+        try {
+          yield provider.sign(request, signOld, nowFor(name));
+        } catch (error) {
+          expect(error).toSatisfy(isInvalid);
+        }
+      }
+    }
   });
 
   it('remembers event ids for at least a day and as long as it accepts a timestamp', () => {
