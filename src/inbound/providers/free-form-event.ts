@@ -13,7 +13,7 @@ export const FREE_FORM_SETTINGS = {
   },
   eventIdHeader: { doc: 'the header that holds an id which stays the same on retries' },
   eventIdPath: {
-    doc: 'where the JSON body holds that id, names joined by dots (without either, the body tells repeats)',
+    doc: 'where the JSON body holds that id, names joined by dots: a string, or a number below 2^53 (without either, the body tells repeats)',
   },
 } as const satisfies SettingSpecs;
 
@@ -32,6 +32,13 @@ export function freeFormEvent(request: InboundRequest, settings: SettingValues):
       throw invalid(
         ['body'],
         `has no ${what === 'eventId' ? 'event id' : 'event type'} where the source's settings say: ${name ?? path}`,
+      );
+    }
+    if (what === 'eventId' && Number.isInteger(found) && !Number.isSafeInteger(found)) {
+      throw invalid(
+        ['body'],
+        `has a number beyond 2^53 at ${path}, which reading JSON rounds: two ids could become one. Let the sender write the ` +
+          'id as a string, or take eventIdPath out of the settings of the source: the hash of the body then tells repeats',
       );
     }
     return found;

@@ -130,6 +130,17 @@ describe('where a source says its id and type are', () => {
     ];
     for (const [settings, body] of bad) expect(() => event(settings, body), body).toThrow(expect.toSatisfy(isInvalid));
   });
+
+  it('refuses a number that reading JSON rounds as an id, with the reason and what to do', () => {
+    const settings = { eventIdPath: 'data.id' };
+    expect(event(settings, '{"data":{"id":9007199254740991}}').id).toBe('9007199254740991');
+    for (const id of ['9007199254740993', '-9007199254740993', '820982911946154508']) {
+      expect(() => event(settings, `{"data":{"id":${id}}}`)).toThrow(
+        /beyond 2\^53 at data\.id, .* as a string, or take eventIdPath out .* the hash of the body/,
+      );
+      expect(event(settings, `{"data":{"id":"${id}"}}`).id).toBe(id);
+    }
+  });
 });
 
 describe('api-key', () => {
