@@ -100,6 +100,7 @@ function createCommand(terminal: Terminal): Command {
             ...(passThrough && { forwardAs: 'pass-through' }),
           })
           .catch((error: unknown) => throwTaken(uid, error)));
+      if (existing !== undefined) tellKept(terminal, existing, flags);
       terminal.out(flags.json ? toJson(source) : describe(source));
     });
 }
@@ -212,6 +213,22 @@ function isLocal(url: string | null): boolean {
   if (url === null) return false;
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+}
+
+/** Who gave a new secret must not go away thinking that it is taken. Beside what is printed, which programs read. */
+function tellKept({ err }: Terminal, { uid, id, policy, forwardAs }: ShownSource, flags: CreateFlags): void {
+  const given = [
+    ...(flags.secret === undefined ? [] : ['--secret']),
+    ...(flags.setting === undefined ? [] : ['--setting']),
+    ...(flags.policy === undefined || flags.policy === policy ? [] : ['--policy']),
+    ...(flags.passThrough === undefined || forwardAs === 'pass-through' ? [] : ['--pass-through']),
+  ];
+  if (given.length === 0) return;
+  const source = uid ?? id;
+  const verb = given.length === 1 ? 'was' : 'were';
+  const rotate =
+    flags.secret === undefined ? '' : `. \`posthorn sources rotate-secret ${source} --secret …\` takes one`;
+  err(`${source} was there already and is kept as it is: ${given.join(', ')} ${verb} not taken${rotate}.\n`);
 }
 
 function throwTaken(uid: string, error: unknown): never {
