@@ -1,7 +1,7 @@
 /** A running server's API, for commands that act on it: they never open the store behind its back. */
 
 import type { Environment } from '../config/index.ts';
-import { describeError, type ErrorCode, PosthornError } from '../errors.ts';
+import { describeError, type ErrorCode, type Issue, PosthornError } from '../errors.ts';
 
 export interface ServerAddress {
   readonly url?: string;
@@ -83,22 +83,17 @@ async function* texts(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   yield decoder.decode();
 }
 
-interface Finding {
-  readonly loc: readonly string[];
-  readonly msg: string;
-}
-
 const REQUEST_PARTS = ['body', 'query', 'params', 'headers'];
 
 /** Which part of the request a field was in is the API's matter; some findings begin with the field itself. */
-function describeFinding({ loc: [first = '', ...rest], msg }: Finding): string {
+export function describeIssue({ loc: [first = '', ...rest], msg }: Issue): string {
   const place = REQUEST_PARTS.includes(first) ? rest : [first, ...rest];
   return `${place.join('.')} ${msg}`.trimStart();
 }
 
 /** The server's own words. */
 function toError(status: number, text: string): PosthornError {
-  let answer: { code?: ErrorCode; detail?: string | readonly Finding[] } = {};
+  let answer: { code?: ErrorCode; detail?: string | readonly Issue[] } = {};
   try {
     answer = JSON.parse(text) as typeof answer;
   } catch {
@@ -106,7 +101,8 @@ function toError(status: number, text: string): PosthornError {
   }
   const { code, detail } = answer;
   if (Array.isArray(detail)) {
-    return new PosthornError('validation', (detail as readonly Finding[]).map(describeFinding).join('; '));
+    const issues = detail as readonly Issue[];
+    return new PosthornError('validation', issues.map(describeIssue).join('; '), { issues });
   }
   if (typeof detail === 'string') return new PosthornError(code ?? 'not_ready', detail);
   return new PosthornError('not_ready', `The server answered ${status}: is it a Posthorn server?`);

@@ -90,9 +90,11 @@ export function withNewSecret(name: string, settings: ProviderSettings, secret: 
   const key = secretSetting(provider);
   const spec = key === undefined ? undefined : provider.settings[key];
   if (key === undefined || spec === undefined) {
+    const names = Object.keys(provider.settings).join(', ') || 'none';
     throw invalid(
       ['body', 'secret'],
-      `${provider.title} has no secret to change by that name: send the whole source with its new config (PUT /ingest/api/v1/source/{source})`,
+      `cannot be rotated: ${provider.title} has no secret to change. For its settings (${names}), send the whole source ` +
+        'with its new config: PUT /ingest/api/v1/source/{source}, or sources.update in a program',
     );
   }
   const [current] = [settings[key] ?? []].flat();

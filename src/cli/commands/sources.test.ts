@@ -21,4 +21,29 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     expect(await rig.run(`${create} --policy payments-inbound`)).toMatchObject({ out: made.out, err: '' });
     expect(await rig.run(create)).toMatchObject({ out: made.out, err: '' });
   });
+
+  it.each([
+    ['create stripe', /^posthorn: --secret is required: /],
+    ['create paypal', /^posthorn: --setting webhookId=… is required: the id of the webhook/],
+    [
+      'create paypal --secret x',
+      /^posthorn: paypal has no secret: leave --secret .*, and give --setting webhookId=… \(the id of/,
+    ],
+    ['create none --secret x', /^posthorn: none has no secret: leave --secret and \w+ out\n$/],
+    ['create github --secret x --setting secrte=y', /^posthorn: --setting secrte=… is not a .*; did you mean secret\?/],
+    ['create github --secret x --policy quik', /^posthorn: --policy .*quick/],
+    ['create github --secret x --uid a/b', /^posthorn: --uid must /],
+  ])('ALL-06 %s: is refused in the words of the command line', async (line, said) => {
+    expect(await rig.run(`sources ${line}`)).toMatchObject({ exitCode: 2, out: '', err: expect.stringMatching(said) });
+  });
+
+  it('ALL-06 says how to change what is not a secret', async () => {
+    await rig.run('sources create paypal --setting webhookId=8PT597110X687430LKGECATA');
+    const { exitCode, err } = await rig.run('sources rotate-secret paypal --secret x');
+    expect(exitCode).toBe(2);
+    expect(err).toMatch(
+      /^posthorn: secret cannot be rotated: PayPal has no secret to change\. For its settings \(webhookId/,
+    );
+    expect(err).toContain('PUT /ingest/api/v1/source/{source}');
+  });
 });

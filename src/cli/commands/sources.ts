@@ -5,6 +5,7 @@ import { createApiClient, type ServerAddress } from '../api-client.ts';
 import { withServer } from '../dead-letter-options.ts';
 import { printableRows } from '../describe-parts.ts';
 import { examples } from '../examples.ts';
+import { throwInOptions } from '../in-options.ts';
 import { collect, readSettings, SECRET_VARIABLE, type SettingFlags } from '../provider-settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { printable } from '../terminal-line.ts';
@@ -99,7 +100,8 @@ function createCommand(terminal: Terminal): Command {
             ...(policy !== undefined && { policy }),
             ...(passThrough && { forwardAs: 'pass-through' }),
           })
-          .catch((error: unknown) => throwTaken(uid, error)));
+          .catch((error: unknown) => throwTaken(uid, error))
+          .catch((error: unknown) => throwInOptions(provider, flags, error)));
       if (existing !== undefined) tellKept(terminal, existing, flags);
       terminal.out(flags.json ? toJson(source) : describe(source));
     });
