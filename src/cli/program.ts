@@ -65,13 +65,18 @@ function createProgram(terminal: Terminal, fail: () => void): Command {
     command
       .exitOverride()
       .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
-      .showHelpAfterError(`(${pathOf(command)} --help explains it)`);
+      .showHelpAfterError(`(${commandsOf(command)}${pathOf(command)} --help explains it)`);
   }
   return program;
 }
 
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+/** Who asked for one that there is not sees which there are. */
+function commandsOf({ commands }: Command): string {
+  return commands.length === 0 ? '' : `there are ${commands.map((each) => each.name()).join(', ')}; `;
 }
 
 function pathOf(command: Command): string {

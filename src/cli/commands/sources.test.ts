@@ -46,4 +46,13 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     );
     expect(err).toContain('PUT /ingest/api/v1/source/{source}');
   });
+
+  it('ALL-06 says which commands there are to who asks for another', async () => {
+    const { exitCode, err } = await rig.run('sources update stripe --policy quick');
+    expect(exitCode).toBe(2);
+    expect(err).toContain('there are list, create, show, delete, rotate-secret, rotate-token; posthorn sources --help');
+    expect((await rig.run('sources --help')).out.replaceAll(/\s+/g, ' ')).toContain(
+      'PUT /ingest/api/v1/source/{source}',
+    );
+  });
 });

@@ -31,7 +31,8 @@ export function sourcesCommand(terminal: Terminal): Command {
     .summary("create, show and delete the sources that other people's webhooks come in by")
     .description(
       "Create, show and delete the sources that other people's webhooks come in by. These commands talk to a running " +
-        'server: POSTHORN_URL (or --url) says where it is, POSTHORN_ADMIN_TOKEN (or --token) lets them in.',
+        'server: POSTHORN_URL (or --url) says where it is, POSTHORN_ADMIN_TOKEN (or --token) lets them in. What they do ' +
+        'not change, such as the policy of a source, its API does: PUT /ingest/api/v1/source/{source}.',
     )
     .addHelpText(
       'after',
