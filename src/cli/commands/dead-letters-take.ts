@@ -78,7 +78,8 @@ async function takeAll(
     sum.count += taken.count;
     sum.skipped += taken.skipped;
     sum.notDead.push(...taken.notDead);
-    bar.add(taken.count + taken.skipped + taken.notDead.length);
+    // What could not be taken is told at the end: here it would look like done.
+    if (taken.count > 0) bar.add(taken.count);
     iterator = taken.iterator;
   } while (iterator !== null);
   bar.end();
