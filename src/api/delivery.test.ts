@@ -69,7 +69,7 @@ describe('deliveries', () => {
       for (const endpoint of ['mine', 'ep_unknown']) {
         expect(await rig.call('GET', `${path}?endpoint=${endpoint}`)).toMatchObject({
           status: 404,
-          body: { code: 'not_found', detail: expect.stringContaining('name the application too') },
+          body: { code: 'not_found', detail: expect.stringContaining('name its application or its source too') },
         });
       }
       expect((await rig.call('GET', `${path}?application=acme&endpoint=other`)).status).toBe(404);

@@ -37,7 +37,7 @@ export function withOwner(command: Command, clock: Clock): Command {
 export function withFilter(command: Command, clock: Clock): Command {
   return withOwner(command, clock)
     .option('--group <id>', 'only of this group, as `groups` shows it')
-    .option('--endpoint <id>', 'only for this endpoint; by uid with --application')
+    .option('--endpoint <id>', 'only for this endpoint; by uid with --application or --source')
     .option('--event-type <types>', 'only of these event types, separated by commas')
     .addOption(new Option('--cause <cause>', 'only those that died of this').choices(['exhausted', 'rejected']))
     .option('--fingerprint <hash>', 'only of this error fingerprint')

@@ -77,8 +77,8 @@ async function endpointId(store: Store, parentId: string | undefined, name: stri
     'endpoint',
     name,
     parentId === undefined
-      ? 'if it is a uid, name the application too: uids are unique within it'
-      : 'the application has none of this id or uid, and nothing was ever for one',
+      ? 'if it is a uid, name its application or its source too: uids are unique within one'
+      : `the ${parentId.startsWith('src_') ? 'source' : 'application'} has none of this id or uid, and nothing was ever for one`,
   );
 }
 

@@ -186,6 +186,16 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     }
   });
 
+  it('finds an endpoint by its uid with the application or the source that has it, and says so', async () => {
+    const { id } = await rig.resources.sources.create({ name: 'Any', uid: 'any', provider: 'none' });
+    await rig.resources.endpoints.create(id, { uid: 'shop', url: rig.receiver.url });
+    const alone = await run('list --endpoint shop');
+    expect(alone.err).toContain('if it is a uid, name its application or its source too');
+    expect(await run('list --endpoint shop --source any')).toMatchObject({ exitCode: 0, err: '' });
+    expect((await run('list --endpoint shp --source any')).err).toContain('the source has none of this id or uid');
+    expect((await run('list --help')).out).toContain('by uid with --application or');
+  });
+
   it('says in a sentence that there is no token, no server, or no right', async () => {
     const none = await runInMemory('dead-letters list', {});
     expect(none).toMatchObject({ exitCode: 2, err: expect.stringContaining('POSTHORN_ADMIN_TOKEN') });
