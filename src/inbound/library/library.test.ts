@@ -509,6 +509,38 @@ describe('receivers take the raw body', () => {
     expect(openings).toBe(2);
   });
 
+  it('ALL-06 a request of Node or Express, or none, says what takes those', async () => {
+    const told: unknown[] = [];
+    const app = express();
+    app.post('/webhooks', async (request, response) => {
+      await declare()
+        .receive(request as never)
+        .catch((error: unknown) => told.push(error));
+      response.end();
+    });
+    await send(await listen(createServer(app)));
+    await rig
+      .source('other', { provider: 'none' })
+      .receive(undefined as never)
+      .catch((error: unknown) => told.push(error));
+    const said = { code: 'validation', message: expect.stringMatching(/takes a fetch Request\. .* mount node\(\)/) };
+    expect(told).toMatchObject([said, said]);
+    expect(await rig.messages('stripe')).toEqual([]);
+  });
+
+  it('ALL-06 Fastify without a path, or with the plugin as a handler, says how it is registered', async () => {
+    const source = declare();
+    expect(() => source.fastify(undefined as never)).toThrow(/takes the path .* app\.register\(source\.fastify\(/);
+    const server = fastify();
+    closing.push(() => server.close());
+    server.post('/webhooks', source.fastify('/webhooks') as never);
+    const answer = await server.inject({ method: 'POST', url: '/webhooks', payload: {} });
+    expect(answer.json()).toMatchObject({
+      statusCode: 500,
+      message: expect.stringContaining('write app.register(source.fastify("/webhooks"))'),
+    });
+  });
+
   it('a Request whose body was read says what to do', async () => {
     const request = post(event());
     await request.text();

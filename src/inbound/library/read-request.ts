@@ -32,6 +32,7 @@ export function outsideUrl(path: string, headers: Readonly<Record<string, string
 }
 
 export async function readFetchRequest(request: Request, maxBytes: number): Promise<InboundRequest | Unreadable> {
+  if (!isFetchRequest(request)) throw notFetch();
   if (request.bodyUsed) throw alreadyParsed('Hand the request over before anything calls its json() or text().');
   const headers = Object.fromEntries(request.headers);
   if (Number(headers['content-length'] ?? 0) > maxBytes) return 'too_large';
@@ -54,6 +55,12 @@ export async function readFetchRequest(request: Request, maxBytes: number): Prom
   const outside = headers['x-forwarded-host'] ?? headers['x-forwarded-proto'];
   const url = outside === undefined ? request.url : outsideUrl(`${pathname}${search}`, headers, protocol === 'https:');
   return { method: request.method, url, headers, body: Buffer.concat(chunks) };
+}
+
+/** By its shape: frameworks and other realms have a Request of their own. */
+function isFetchRequest(given: unknown): boolean {
+  const { url, headers } = (given ?? {}) as Partial<Request>;
+  return typeof url === 'string' && typeof headers?.get === 'function';
 }
 
 /** What Express and others add to a request. */
@@ -110,6 +117,14 @@ function readStream(request: IncomingMessage, maxBytes: number, clock: Clock): P
     request.once('aborted', () => end('cut_off'));
     request.once('error', () => end('cut_off'));
   });
+}
+
+function notFetch(): PosthornError {
+  return new PosthornError(
+    'validation',
+    "receive() takes a fetch Request. For Node's and Express's requests mount node(): app.use(path, source.node()); " +
+      'fastify(path) and hono() are for those two.',
+  );
 }
 
 function alreadyParsed(whatToDo: string): PosthornError {

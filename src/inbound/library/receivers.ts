@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../engine/index.ts';
-import { describeError } from '../../errors.ts';
+import { describeError, PosthornError } from '../../errors.ts';
 import { type RefusalCode, refusal } from '../answers.ts';
 import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
@@ -69,10 +69,23 @@ export function createReceivers(receiver: Receiver, { clock, logger, name }: Rec
         });
       };
     },
-    fastify: (path) => async (server) => receivingRoute(server, receiver, path, () => ({ source: name })),
+    fastify(path) {
+      if (typeof path !== 'string') throw notPlugged('fastify() takes the path to receive on', '/webhooks');
+      return async (server) => {
+        // As a route's handler it would be given a request in place of a server.
+        if (typeof server.removeAllContentTypeParsers !== 'function') {
+          throw notPlugged('fastify() makes a plugin, and no handler of a route', path);
+        }
+        receivingRoute(server, receiver, path, () => ({ source: name }));
+      };
+    },
     hono: () => (context) => receive(context.req.raw),
     next: () => ({ GET: receive, POST: receive }),
   };
+}
+
+function notPlugged(problem: string, path: string): PosthornError {
+  return new PosthornError('validation', `${problem}: write app.register(source.fastify(${JSON.stringify(path)}))`);
 }
 
 /** What a path names: a source and, where the path is one of ours, what follows it, empty for nothing. */
