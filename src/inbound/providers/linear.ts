@@ -17,7 +17,7 @@ const signature = hmacScheme({
 export const linear = defineProvider({
   name: 'linear',
   title: 'Linear',
-  doc: 'Linear-Signature: HMAC-SHA256 over the body, which holds the time of sending',
+  doc: 'Linear-Signature: HMAC-SHA256 over the body, which holds the time of sending; the id comes in a header that is not signed',
   settings: {
     signingSecret: { doc: 'the signing secret on the page of the webhook', required: true, secret: true, list: true },
   },

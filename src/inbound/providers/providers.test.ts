@@ -200,6 +200,20 @@ describe.each(CASES)('$name', ({ name, old, both, other, signOld, signNew }) => 
     expect(provider.dedupeForMs).toBeGreaterThanOrEqual(Math.max(86_400_000, 2 * (provider.toleranceMs ?? 0)));
   });
 
+  it('says so where the id or the type of an event is in a header that the signature does not cover', async () => {
+    const request = signed(name, signOld);
+    const prepared = provider.prepare(old);
+    const ports = portsWith(signer.pem, [authority.root], nowFor(name));
+    const event = prepared.eventOf(request);
+    for (const header of Object.keys(request.headers)) {
+      const changed = { ...request, headers: { ...request.headers, [header]: 'other' } };
+      if ((await prepared.verify(changed, ports)).kind !== 'verified') continue;
+      const { id, type } = prepared.eventOf(changed);
+      if (id !== event.id || type !== event.type)
+        expect([header, provider.doc]).toEqual([header, expect.stringMatching(/not signed/)]);
+    }
+  });
+
   it('says what each setting is for', () => {
     for (const spec of Object.values({ ...provider.settings, ...provider.signSettings }))
       expect(spec.doc.length).toBeGreaterThan(5);

@@ -9,7 +9,7 @@ import { parseTimestamp } from './timestamp.ts';
 export const shopify = defineProvider({
   name: 'shopify',
   title: 'Shopify',
-  doc: 'X-Shopify-Hmac-Sha256: HMAC-SHA256 over the body; the topic orders/create becomes the type orders.create',
+  doc: 'X-Shopify-Hmac-Sha256: HMAC-SHA256 over the body; id and topic come in headers that are not signed; the topic orders/create becomes the type orders.create',
   settings: {
     clientSecret: { doc: "the app's client secret", required: true, secret: true, list: true },
   },
