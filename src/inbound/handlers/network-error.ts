@@ -25,7 +25,7 @@ const TLS_CODES = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_
 export function networkKind(error: object): ErrorKind | undefined {
   const { code, name, type, message, cause } = error as Readonly<Record<string, unknown>>;
   if (typeof code === 'string') {
-    const kind = CODES[code] ?? (TLS_CODES.test(code) ? 'tls' : undefined);
+    const kind = Object.hasOwn(CODES, code) ? CODES[code] : TLS_CODES.test(code) ? 'tls' : undefined;
     if (kind !== undefined) return kind;
   }
   if (name === 'TimeoutError') return 'timeout';

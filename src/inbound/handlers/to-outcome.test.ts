@@ -229,6 +229,7 @@ describe('errors by their shape', () => {
       new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]),
       'connection_refused',
     ],
+    ['a code that every object has as a name', Object.assign(new Error('x'), { code: 'constructor' }), 'unexpected'],
     ['a bug', new TypeError("Cannot read properties of undefined (reading 'id')"), 'unexpected'],
     ['nothing', undefined, 'unexpected'],
     ['a string', 'oops', 'unexpected'],
