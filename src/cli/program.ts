@@ -56,7 +56,7 @@ function createProgram(terminal: Terminal, fail: () => void): Command {
   program.addCommand(triggerCommand(terminal, fail));
   program.addCommand(listenCommand(terminal));
   program.addCommand(eventsCommand(terminal));
-  program.addCommand(deadLettersCommand(terminal));
+  program.addCommand(deadLettersCommand(terminal, fail));
   program.addCommand(policyCommand(terminal));
   program.addCommand(migrateCommand(terminal));
   program.addCommand(doctorCommand(terminal, fail));

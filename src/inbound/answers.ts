@@ -28,7 +28,8 @@ const REFUSALS: Readonly<Record<RefusalCode, { readonly status: number; readonly
   },
   invalid_event: {
     status: 400,
-    detail: 'The body is not an event of this provider: check that the source has the right provider',
+    detail:
+      'The body is not an event that this source takes: check its provider and settings. The server log says more',
   },
   unknown_event_type: {
     status: 400,

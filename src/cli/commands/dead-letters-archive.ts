@@ -55,7 +55,7 @@ export function archiveCommand(terminal: Terminal): Command {
     });
 }
 
-export function restoreCommand(terminal: Terminal): Command {
+export function restoreCommand(terminal: Terminal, fail: () => void): Command {
   return withServer(new Command('restore'))
     .argument('<file>', 'a file that `archive` wrote')
     .description('Bring dead letters back from an archive. What is there already stays as it is: twice does no harm.')
@@ -76,10 +76,13 @@ export function restoreCommand(terminal: Terminal): Command {
         bar.add(lines.length);
       }
       bar.end();
+      if (sum.missing + sum.conflict > 0) fail();
       if (flags.json) return terminal.out(`${JSON.stringify(sum)}\n`);
       const also = [
         ...(sum.exists > 0 ? [`${sum.exists} were there already`] : []),
-        ...(sum.missing > 0 ? [`${sum.missing} have no owner any more`] : []),
+        ...(sum.missing > 0
+          ? [`${sum.missing} belong to an application or source that is gone (one of the same name is another)`]
+          : []),
         ...(sum.conflict > 0 ? [`of ${sum.conflict} the event id is taken`] : []),
       ];
       terminal.out(`${[`${sum.restored} restored`, ...also].join(', ')}.\n`);

@@ -138,6 +138,18 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect((await run(`restore ${join(folder, 'bad.jsonl')}`)).err).toContain('[0] is not valid JSON');
   });
 
+  it('SUB-13 fails, and says why, when what is in an archive belongs to nobody that there is', async () => {
+    await letDie(1);
+    const file = join(folder, 'gone.jsonl');
+    await run(`archive --file ${file} --remove`);
+    const [owner = ''] = /app_\w+/.exec(readFileSync(file, 'utf8')) ?? [];
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(owner, `app_${'0'.repeat(27)}`));
+    expect(await run(`restore ${file}`)).toMatchObject({
+      exitCode: 1,
+      out: expect.stringMatching(/^0 restored, 2 belong to an application or source that is gone/),
+    });
+  });
+
   it('SUB-13 leaves on the server what was retried after its line was written and died again, and says so', async () => {
     await letDie(1);
     rig.receiver.answer(500, 'still broken');

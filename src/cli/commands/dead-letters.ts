@@ -5,7 +5,7 @@ import { archiveCommand, restoreCommand } from './dead-letters-archive.ts';
 import { groupsCommand, listCommand, reportCommand, showCommand } from './dead-letters-look.ts';
 import { discardCommand, retryCommand } from './dead-letters-take.ts';
 
-export function deadLettersCommand(terminal: Terminal): Command {
+export function deadLettersCommand(terminal: Terminal, fail: () => void): Command {
   return new Command('dead-letters')
     .summary('look at, retry, discard and archive what could not be delivered')
     .description(
@@ -26,6 +26,6 @@ export function deadLettersCommand(terminal: Terminal): Command {
     .addCommand(retryCommand(terminal))
     .addCommand(discardCommand(terminal))
     .addCommand(archiveCommand(terminal))
-    .addCommand(restoreCommand(terminal))
+    .addCommand(restoreCommand(terminal, fail))
     .addCommand(reportCommand(terminal));
 }
