@@ -14,6 +14,7 @@ export const ON_BULLMQ: readonly string[] = [
   'src/inbound/library/library.test.ts',
   'src/inbound/paypal.test.ts',
   'src/resources/messages.test.ts',
+  'src/resources/strict-resources.test.ts',
   'test/compat/svix-sdk.test.ts',
   'test/crash/kill.test.ts',
   'test/simulation/real-time.test.ts',

@@ -82,7 +82,7 @@ export function createEngine(given: EngineOptions): Engine {
   const options = { ...given, store: doubtingStore(given.store, () => lease.doubt()) };
   const { store, clock, dispatch = byStore, handlers = NO_HANDLERS, takesWork = true } = options;
   const maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
-  const listeners = new Set<(event: EngineEvent) => void>();
+  const listeners = new Set<(event: EngineEvent) => unknown>();
   const emit = (event: EngineEvent) => {
     // A listener is the user's: what it throws, or rejects with, must not reach the engine's own path, nor end the process.
     const onThrown = (error: unknown) => {

@@ -17,7 +17,7 @@ export interface Engine {
   /** Tries at most so many due deliveries, the longest due first; resolves when all of them are recorded. */
   workDue(limit: number): Promise<WorkedOff>;
   /** Calls back for every event, in order, synchronously; returns the way to stop listening. */
-  on(listener: (event: EngineEvent) => void): () => void;
+  on(listener: (event: EngineEvent) => unknown): () => void;
 }
 
 export interface Publication {

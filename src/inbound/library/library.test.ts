@@ -512,10 +512,10 @@ describe('receivers take the raw body', () => {
   it('ALL-06 a request of Node or Express, or none, says what takes those', async () => {
     const told: unknown[] = [];
     const app = express();
+    const source = declare();
+    await source.ready();
     app.post('/webhooks', async (request, response) => {
-      await declare()
-        .receive(request as never)
-        .catch((error: unknown) => told.push(error));
+      await source.receive(request as never).catch((error: unknown) => told.push(error));
       response.end();
     });
     await send(await listen(createServer(app)));
