@@ -104,7 +104,7 @@ export class Declaration {
     const { sources, handlers, logger } = this.#options;
     try {
       const all = await sources.listHandlers(this.#wanted.uid);
-      // Another module of this process may have declared some: those are bound, or will be in a moment.
+      // Another module of this process may have declared some.
       const others = all
         .filter(({ id, name }) => !this.#handlers.has(name) && !handlers.has(id))
         .map(({ name }) => name);

@@ -105,6 +105,12 @@ export function declareSource<Events extends object>(
   async function ready(): Promise<void> {
     if (isClosed()) throw closed();
     await declaration.made();
+    await warnOfOthers();
+  }
+
+  /** When other modules have got theirs in place: a handler that is being declared is not one that this process lacks. */
+  async function warnOfOthers(): Promise<void> {
+    await declared.settled();
     await declaration.warnOfOthers();
   }
 
@@ -147,7 +153,7 @@ export function declareSource<Events extends object>(
           } catch (error) {
             return failed(error);
           }
-          void declaration.warnOfOthers();
+          void warnOfOthers();
           return receiver.receive(name, request);
         },
       },
