@@ -68,7 +68,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
         urlToken,
       }));
     });
-    receiveDirectly(server, receiver, '/in/');
+    receiveDirectly(server, receiver, { clock: options.clock, prefix: '/in/' });
   }
   server.register(
     async (api) => {

@@ -1,12 +1,16 @@
 /**
- * The short way in. A plain POST to a source is read and answered on Node's own request and response, past the
- * framework's router, hooks and parsers, which cost a third of a bare verifying route (127 µs with them, 88 without,
- * November 2026). Whatever is not plain goes to the framework's route for the same path, which knows every case.
+ * The short ways in, past the framework's router, hooks and parsers, which cost a third of a bare verifying route (127 µs with
+ * them, 88 without, November 2026). A plain POST to a source is read and answered on its socket; one that is not as plain, but
+ * whose length is known, on Node's own request and response. Whatever else there is goes to the framework's route for the same
+ * path, which knows every case.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
+import { PlainConnection, type PlainConnectionOptions } from './plain-connection.ts';
 import { outsideUrl } from './read-request.ts';
 import { WholeRequest } from './whole-request.ts';
 
@@ -14,39 +18,98 @@ import { WholeRequest } from './whole-request.ts';
 const PLAIN = /^[\w.~-]{1,256}$/;
 const LENGTH = /^\d{1,9}$/;
 
-/** On a server whose requests are WholeRequests, and that has a receivingRoute at `${prefix}:source/:token?`, before it listens. */
-export function receiveDirectly(server: FastifyInstance, receiver: Receiver, prefix: string): void {
+export interface DirectOptions {
+  readonly clock: Clock;
+  /** There is a receivingRoute at `${prefix}:source/:token?`. */
+  readonly prefix: string;
+}
+
+/** On a server whose requests are WholeRequests, before it listens. */
+export function receiveDirectly(server: FastifyInstance, receiver: Receiver, { clock, prefix }: DirectOptions): void {
   const [framework] = server.server.listeners('request') as RequestListener[];
-  if (framework === undefined) return;
+  const [http] = server.server.listeners('connection') as ((socket: Socket) => void)[];
+  if (framework === undefined || http === undefined) return;
+  const connections = new Set<PlainConnection>();
   let isClosing = false;
   server.addHook('preClose', (done) => {
     isClosing = true;
+    for (const connection of connections) connection.closeIdle();
     done();
   });
 
+  const plain: PlainConnectionOptions = {
+    maxBodyBytes: receiver.maxBodyBytes,
+    get keepAliveMs() {
+      return server.server.keepAliveTimeout;
+    },
+    answer({ url, headers, body }, isEncrypted) {
+      const place = placeOf(url, prefix);
+      return place && receive(place, outsideUrl(url, headers, isEncrypted), headers, body);
+    },
+    isClosing: () => isClosing,
+    date: secondsDate(clock),
+    handOver: (socket) => http.call(server.server, socket),
+    onGone: (connection) => connections.delete(connection),
+  };
+
+  function onConnection(socket: Socket): void {
+    if (isClosing) plain.handOver(socket);
+    else connections.add(new PlainConnection(socket, plain));
+  }
+
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { method, url = '' } = request;
-    const place = method === 'POST' && !isClosing && url.startsWith(prefix) ? url.slice(prefix.length) : '';
-    const slash = place.indexOf('/');
-    const name = slash < 0 ? place : place.slice(0, slash);
-    const urlToken = slash < 0 ? '' : place.slice(slash + 1);
-    const isOurs = PLAIN.test(name) && (slash < 0 || PLAIN.test(urlToken));
-    const headers = isOurs ? headersEachOnce(request) : undefined;
-    if (headers === undefined || !isPlain(headers, receiver.maxBodyBytes) || !(request instanceof WholeRequest)) {
+    const place = method === 'POST' && !isClosing ? placeOf(url, prefix) : undefined;
+    const headers = place && headersEachOnce(request);
+    if (!place || !headers || !isPlain(headers, receiver.maxBodyBytes) || !(request instanceof WholeRequest)) {
       framework?.call(server.server, request as never, response as never);
       return;
     }
     const outside = outsideUrl(url, headers, 'encrypted' in request.socket);
     request.whenWhole((body) => {
-      receiver.receive(name, { method: 'POST', url: outside, headers, body }, urlToken).then(
+      receive(place, outside, headers, body).then(
         (answer) => send(response, answer, isClosing),
         () => response.destroy(),
       );
     });
   }
 
+  function receive(place: Place, url: string, headers: Readonly<Record<string, string>>, body: Uint8Array) {
+    return receiver.receive(place.source, { method: 'POST', url, headers, body }, place.urlToken);
+  }
+
+  server.server.off('connection', http);
+  server.server.on('connection', onConnection);
   server.server.off('request', framework);
   server.server.on('request', onRequest);
+}
+
+interface Place {
+  readonly source: string;
+  /** What follows it, empty for nothing. */
+  readonly urlToken: string;
+}
+
+function placeOf(url: string, prefix: string): Place | undefined {
+  if (!url.startsWith(prefix)) return undefined;
+  const slash = url.indexOf('/', prefix.length);
+  const source = url.slice(prefix.length, slash < 0 ? undefined : slash);
+  const urlToken = slash < 0 ? '' : url.slice(slash + 1);
+  return PLAIN.test(source) && (slash < 0 || PLAIN.test(urlToken)) ? { source, urlToken } : undefined;
+}
+
+/** As a header has it, written once a second. */
+function secondsDate(clock: Clock): () => string {
+  let second = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Math.floor(clock.now() / 1000);
+    if (now !== second) {
+      second = now;
+      text = new Date(now * 1000).toUTCString();
+    }
+    return text;
+  };
 }
 
 /** As Node has read them. What it makes of a header that is there twice is not what verifies: the framework's route knows. */

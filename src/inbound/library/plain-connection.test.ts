@@ -1,0 +1,180 @@
+/** Connections that are read without Node's HTTP server, until something comes on them that is not plain. */
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createServer } from '../../api/index.ts';
+import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
+
+const SECRET = 'whsec_of_the_endpoint_at_stripe';
+const stripe = new Stripe('sk_test_1');
+
+let rig: InboundRig;
+let server: FastifyInstance;
+/** What reached Node's HTTP server. */
+let seen: string[];
+let sockets: Socket[];
+/** Requests wait for it before they are received. */
+let gate: Promise<void>;
+let begun: number;
+
+beforeEach(async () => {
+  rig = await createInboundRig({});
+  const { resources, store, clock } = rig;
+  gate = Promise.resolve();
+  begun = 0;
+  const receiver: InboundRig['receiver'] = {
+    ...rig.receiver,
+    async receive(...given) {
+      begun += 1;
+      await gate;
+      return rig.receiver.receive(...given);
+    },
+  };
+  await resources.sources.create({
+    name: 'Stripe',
+    uid: 'stripe',
+    provider: 'stripe',
+    settings: { signingSecret: SECRET },
+  });
+  server = createServer({ resources, store, clock, receiver, logger: false });
+  seen = [];
+  server.server.on('request', ({ method, url }) => seen.push(`${method} ${url}`));
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  sockets = [];
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await server.close();
+  await rig[Symbol.asyncDispose]();
+});
+
+/** A connection, and what came back on it. */
+function open(): { socket: Socket; answers: () => string; ended: Promise<void> } {
+  const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+  sockets.push(socket);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  return { socket, answers: () => text, ended };
+}
+
+function webhook(id: string): string {
+  const payload = JSON.stringify({ id, object: 'event', type: 'invoice.paid', created: 1, data: {} });
+  const signature = stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET });
+  const head = [
+    'POST /in/stripe HTTP/1.1',
+    'Host: x',
+    `Stripe-Signature: ${signature}`,
+    'Content-Type: application/json',
+  ];
+  return `${head.join('\r\n')}\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`;
+}
+
+function heldGate(): () => void {
+  let release = () => {};
+  gate = new Promise((resolve) => {
+    release = resolve;
+  });
+  return release;
+}
+
+const statuses = (answers: string) => answers.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(-3))) ?? [];
+const stored = async () => (await rig.messages('stripe')).map(({ eventId }) => eventId);
+
+describe('a connection with plain requests', () => {
+  it('PAY-01 is answered one by one, each when its event is stored, without Node’s HTTP server', async () => {
+    const { socket, answers } = open();
+    for (const [index, id] of ['evt_1', 'evt_2', 'evt_3'].entries()) {
+      socket.write(webhook(id));
+      await expect.poll(() => statuses(answers())).toHaveLength(index + 1);
+    }
+    expect(statuses(answers())).toEqual([200, 200, 200]);
+    expect(await stored()).toEqual(['evt_1', 'evt_2', 'evt_3']);
+    expect(seen).toEqual([]);
+  });
+
+  it('is given to Node’s server with the first request that is not plain, and stays with it', async () => {
+    const { socket, answers } = open();
+    const requests = [webhook('evt_1'), 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n', webhook('evt_2')];
+    for (const [index, request] of requests.entries()) {
+      socket.write(request);
+      await expect.poll(() => statuses(answers())).toHaveLength(index + 1);
+    }
+    expect(statuses(answers())).toEqual([200, 200, 200]);
+    expect(seen).toEqual(['GET /health', 'POST /in/stripe']);
+    expect(await stored()).toEqual(['evt_1', 'evt_2']);
+  });
+
+  it('PAY-01 loses nothing of what comes in pieces while a request is being answered, and answers in order', async () => {
+    const release = heldGate();
+    const { socket, answers } = open();
+    socket.write(webhook('evt_1'));
+    await expect.poll(() => begun).toBe(1);
+    const rest = webhook('evt_2') + webhook('evt_3');
+    for (let at = 0; at < rest.length; at += 100) {
+      await new Promise<void>((written) => socket.write(rest.slice(at, at + 100), () => setImmediate(written)));
+    }
+    expect(answers()).toBe('');
+    release();
+    await expect.poll(() => statuses(answers())).toEqual([200, 200, 200]);
+    const ids = new Map((await rig.messages('stripe')).map(({ id, eventId }) => [id, eventId]));
+    const inOrder = answers().match(/msg_\w+/g) ?? [];
+    expect(inOrder.map((id) => ids.get(id))).toEqual(['evt_1', 'evt_2', 'evt_3']);
+  });
+
+  it('is closed at once with the server when it is idle, and after its answer when it is not', async () => {
+    const [idle, busy] = [open(), open()];
+    idle.socket.write(webhook('evt_1'));
+    await expect.poll(() => statuses(idle.answers())).toEqual([200]);
+    const release = heldGate();
+    busy.socket.write(webhook('evt_2'));
+    await expect.poll(() => begun).toBe(2);
+    const closed = server.close();
+    await idle.ended;
+    expect(busy.answers()).toBe('');
+    release();
+    await Promise.all([busy.ended, closed]);
+    expect(busy.answers()).toMatch(/^HTTP\/1\.1 200.*connection: close/is);
+    expect(await stored()).toEqual(['evt_1', 'evt_2']);
+  });
+
+  it('is closed when nothing comes on it, and not while its request is being answered', async () => {
+    server.server.keepAliveTimeout = 50;
+    const release = heldGate();
+    const [silent, busy] = [open(), open()];
+    busy.socket.write(webhook('evt_1'));
+    await expect.poll(() => begun).toBe(1);
+    await silent.ended;
+    release();
+    await busy.ended;
+    expect(statuses(busy.answers())).toEqual([200]);
+    expect(silent.answers()).toBe('');
+  });
+
+  it('gets its answer also when it has ended its own side', async () => {
+    const release = heldGate();
+    const { socket, answers, ended } = open();
+    socket.end(webhook('evt_1'));
+    await expect.poll(() => begun).toBe(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    release();
+    await ended;
+    expect(statuses(answers())).toEqual([200]);
+  });
+
+  it('PAY-01 may break off before its answer: the event is stored, and others are served', async () => {
+    const release = heldGate();
+    const { socket } = open();
+    socket.write(webhook('evt_1'));
+    await expect.poll(() => begun).toBe(1);
+    socket.resetAndDestroy();
+    release();
+    const other = open();
+    other.socket.write(webhook('evt_2'));
+    await expect.poll(() => statuses(other.answers())).toEqual([200]);
+    await expect.poll(stored).toEqual(['evt_1', 'evt_2']);
+  });
+});
