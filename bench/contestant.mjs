@@ -73,7 +73,10 @@ answer({
   async recorded({ total }) {
     await new Promise((resolve) => {
       onProgress = () => {
-        if (recorded >= total || trouble !== undefined) resolve();
+        if (recorded < total && trouble === undefined) return;
+        // Once: Node looks into every promise that is resolved again, which each event of the next turn would pay for.
+        onProgress = () => {};
+        resolve();
       };
       onProgress();
     });

@@ -13,8 +13,10 @@ const CONTESTANTS = [
   { name: 'receive-stripe', title: "Fastify, Stripe's own package", receives: true },
 ];
 
+/** Receiving ends with the answer. What a handler of the same process takes beside it is shown and judged for itself. */
 const TARGETS = [
-  { of: 'posthorn-receive', to: 'limit', atLeast: 0.7, label: 'receiving, requests answered ≥ 0.7 × limit' },
+  { of: 'posthorn-keep', to: 'limit', atLeast: 0.7, label: 'receiving: verified, committed, answered ≥ 0.7 × limit' },
+  { of: 'posthorn-receive', to: 'limit', atLeast: 0.7, label: 'the same, and handled beside it ≥ 0.7 × limit' },
 ];
 
 /** Both from the first request on: to the last answer, and to the last event that is handled and recorded. */

@@ -12,7 +12,8 @@ export interface PlainRequest {
 }
 
 /** One space after the colon, none at the end, visible ASCII: of this much no two readers make different things. */
-const HEAD = /^POST (\/[\w.~/-]+) HTTP\/1\.1(?:\r\n[\w!#$%&'*+.^`|~-]+: [!-~](?:[ -~]*[!-~])?)+$/;
+const HEAD = /^POST \/[\w.~/-]+ HTTP\/1\.1(?:\r\n[\w!#$%&'*+.^`|~-]+: [!-~](?:[ -~]*[!-~])?)+$/;
+const METHOD = 'POST ';
 const HEAD_END = Buffer.from('\r\n\r\n');
 /** Far below what Node's parser takes, in bytes and in headers. */
 const MAX_HEAD_BYTES = 8 * 1024;
@@ -33,9 +34,8 @@ export function readPlainRequest(bytes: Buffer, maxBodyBytes: number): PlainRequ
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0 || headEnd > MAX_HEAD_BYTES) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);
-  const url = HEAD.exec(head)?.[1];
-  const headers = url === undefined ? undefined : headersOf(head);
-  if (url === undefined || headers === undefined || headers.host === undefined) return undefined;
+  const headers = HEAD.test(head) ? headersOf(head) : undefined;
+  if (headers === undefined || headers.host === undefined) return undefined;
   if (headers.connection !== undefined && headers.connection.toLowerCase() !== 'keep-alive') return undefined;
   const { 'content-length': length } = headers;
   const from = headEnd + HEAD_END.length;
@@ -43,7 +43,7 @@ export function readPlainRequest(bytes: Buffer, maxBodyBytes: number): PlainRequ
   if (Number(length) > maxBodyBytes) return undefined;
   const body = Buffer.allocUnsafeSlow(bytes.length - from);
   bytes.copy(body, 0, from);
-  return { url, headers, body };
+  return { url: head.slice(METHOD.length, head.indexOf(' ', METHOD.length)), headers, body };
 }
 
 function headersOf(head: string): Record<string, string> | undefined {
