@@ -1,10 +1,12 @@
 /** Connections that are read without Node's HTTP server, until something comes on them that is not plain. */
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createServer } from '../../api/index.ts';
 import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
+import { PlainConnection } from './plain-connection.ts';
 
 const SECRET = 'whsec_of_the_endpoint_at_stripe';
 const stripe = new Stripe('sk_test_1');
@@ -177,4 +179,52 @@ describe('a connection with plain requests', () => {
     await expect.poll(() => statuses(other.answers())).toEqual([200]);
     await expect.poll(stored).toEqual(['evt_1', 'evt_2']);
   });
+
+  it('takes nothing more from one who reads no answers, until they are read', async () => {
+    let taken = 0;
+    const slow = new SlowReader();
+    new PlainConnection(slow as unknown as Socket, {
+      maxBodyBytes: 100,
+      keepAliveMs: 1000,
+      async answer() {
+        taken += 1;
+        return { status: 200, headers: {}, body: 'x'.repeat(100) };
+      },
+      isClosing: () => false,
+      date: () => 'now',
+      handOver: () => {},
+      onGone: () => {},
+    });
+    const request = Buffer.from('POST /in/a HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n');
+    for (let n = 0; n < 3; n++) {
+      slow.push(request);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(taken).toBe(1);
+    slow.readAll();
+    await expect.poll(() => taken).toBe(2);
+  });
 });
+
+/** A sender's socket whose answers pile up. */
+class SlowReader extends Duplex {
+  #written: (() => void)[] = [];
+
+  constructor() {
+    super({ writableHighWaterMark: 64 });
+  }
+
+  override _read(): void {}
+
+  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+    this.#written.push(done);
+  }
+
+  readAll(): void {
+    for (const done of this.#written.splice(0)) done();
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+}

@@ -71,9 +71,15 @@ export class PlainConnection {
     const text = this.#textOf(answer, isLast);
     if (text === undefined) this.#socket.destroy();
     else if (isLast) this.#socket.end(text);
-    else this.#socket.write(text);
+    else if (!this.#socket.write(text)) this.#waitForReader();
     if (this.#early.length > 0 && !isLast) this.#handOver(Buffer.concat(this.#early));
   };
+
+  /** Whoever sends on and on and reads no answer would have us keep them all. */
+  #waitForReader(): void {
+    this.#socket.pause();
+    this.#socket.once('drain', () => this.#socket.resume());
+  }
 
   /** As Node writes it, header by header. Undefined when a header would break out of its line. */
   #textOf({ status, headers, body }: Answer, isLast: boolean): string | undefined {
