@@ -489,6 +489,18 @@ describe('receivers take the raw body', () => {
     expect(rig.log.find(({ level }) => level === 'error')?.fields.error).toMatch(/before express\.json\(\)/);
   });
 
+  it('ALL-06 a body that the program read in part is its fault too, and no wrong signature', async () => {
+    const source = declare();
+    await source.ready();
+    const take = source.node();
+    const url = await listen(
+      createServer((request, response) => void request.once('data', () => take(request, response))),
+    );
+    expect((await send(url)).status).toBe(503);
+    expect(rig.log.filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(rig.log.find(({ level }) => level === 'error')?.fields.error).toMatch(/read before Posthorn got it/);
+  });
+
   it('ALL-06 why a GET was no challenge is in the log', async () => {
     const source = rig.source('meta', { settings: { appSecret: 's1', verifyToken: 'right' } });
     const query = 'hub.mode=subscribe&hub.challenge=1&hub.verify_token=wrong';

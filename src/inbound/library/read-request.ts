@@ -87,12 +87,13 @@ export async function readNodeRequest(
 }
 
 /** Bytes that a middleware kept (`express.raw`, a platform's `rawBody`); an object has lost what was signed. */
-function earlierBytes({ rawBody, body, readableEnded, method }: NodeRequest): Uint8Array | undefined {
+function earlierBytes({ rawBody, body, readableEnded, readableDidRead, method }: NodeRequest): Uint8Array | undefined {
   if (rawBody instanceof Uint8Array) return rawBody;
   if (body instanceof Uint8Array) return body;
-  if (readableEnded && method !== 'GET' && method !== 'HEAD') {
+  // What was read in part is lost too: the rest would be refused for its signature, or waited for.
+  if ((readableEnded || readableDidRead) && method !== 'GET' && method !== 'HEAD') {
     throw alreadyParsed(
-      'Mount it before express.json() and other body parsers, or use express.raw({ type: "*/*" }) on its path.',
+      'Mount it before express.json() and all else that reads bodies, or use express.raw({ type: "*/*" }) on its path.',
     );
   }
   return undefined;

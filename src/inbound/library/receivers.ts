@@ -65,7 +65,8 @@ export function createReceivers(receiver: Receiver, { clock, logger, name }: Rec
           if (next !== undefined) return next(error);
           logger.error({ source: name, error: describeError(error) }, 'a webhook could not be taken');
           const { status, headers, body } = refusal('unavailable');
-          response.writeHead(status, headers).end(body);
+          // Nobody may read on what was read in part.
+          response.writeHead(status, { ...headers, connection: 'close' }).end(body);
         });
       };
     },
