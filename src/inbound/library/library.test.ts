@@ -553,6 +553,36 @@ describe('receivers take the raw body', () => {
     });
   });
 
+  it('ALL-06 node and hono that were mounted without being called answer at once, and say so', async () => {
+    const source = declare();
+    await source.ready();
+    const said = /write source\.node\(\)/;
+    const plain = await send(await listen(createServer(source.node)));
+    expect([plain.status, plain.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(rig.log.find(({ level }) => level === 'error')?.fields.error).toMatch(said);
+
+    const told: unknown[] = [];
+    const app = express();
+    app.post('/webhooks', source.node);
+    app.use((error: Error, _: express.Request, response: express.Response, __: express.NextFunction) => {
+      told.push(error);
+      response.status(500).end();
+    });
+    expect((await send(await listen(createServer(app)))).status).toBe(500);
+    expect(() => (source.node as (path: string) => unknown)('/webhooks')).toThrow(said);
+
+    const hono = new Hono().all('/webhooks', source.hono as never).onError((error, context) => {
+      told.push(error);
+      return context.body(null, 500);
+    });
+    expect((await hono.request(post(event()))).status).toBe(500);
+    expect(told).toMatchObject([
+      { code: 'validation', message: expect.stringMatching(said) },
+      { code: 'validation', message: expect.stringContaining('write source.hono()') },
+    ]);
+    expect(await rig.messages('stripe')).toEqual([]);
+  });
+
   it('a Request whose body was read says what to do', async () => {
     const request = post(event());
     await request.text();

@@ -9,11 +9,14 @@ import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
 import { headersOf, outsideUrl, readFetchRequest, readNodeRequest, type Unreadable } from './read-request.ts';
 
+/** Express's `next`, as it is told of an error. */
+type TellError = (error: unknown) => void;
+
 export interface Receivers {
   /** For anything that speaks fetch: Hono, Next.js, Bun, Deno, workers. */
   receive(request: Request): Promise<Response>;
   /** For `http.createServer` and as an Express route; mount it before body parsers. */
-  node(): (request: IncomingMessage, response: ServerResponse, next?: (error: unknown) => void) => void;
+  node(): (request: IncomingMessage, response: ServerResponse, next?: TellError) => void;
   /** For `server.register(source.fastify('/webhooks/stripe'))`; other routes keep their body parsers. */
   fastify(path: string): FastifyPluginAsync;
   /** For `app.all('/webhooks/stripe', source.hono())`. */
@@ -57,17 +60,29 @@ export function createReceivers(receiver: Receiver, { clock, logger, name }: Rec
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }
 
+  /** Of the program: told to its framework or its log, and not to the sender, who is to send it again. */
+  function fail(error: unknown, response: ServerResponse, next: TellError | undefined): void {
+    if (next !== undefined) {
+      next(error);
+      return;
+    }
+    logger.error({ source: name, error: describeError(error) }, 'a webhook could not be taken');
+    const { status, headers, body } = refusal('unavailable');
+    // Nobody may read on what was read in part.
+    response.writeHead(status, { ...headers, connection: 'close' }).end(body);
+  }
+
   return {
     receive,
-    node() {
+    node(...given: readonly unknown[]) {
+      if (given.length > 0) {
+        const [, response, next] = given as [unknown, ServerResponse?, TellError?];
+        // Thrown to a plain server, it would end the process with the first request of anybody.
+        if (typeof response?.writeHead !== 'function') throw notCalled('node');
+        fail(notCalled('node'), response, next);
+      }
       return (request, response, next) => {
-        answerNode(request, response).catch((error: unknown) => {
-          if (next !== undefined) return next(error);
-          logger.error({ source: name, error: describeError(error) }, 'a webhook could not be taken');
-          const { status, headers, body } = refusal('unavailable');
-          // Nobody may read on what was read in part.
-          response.writeHead(status, { ...headers, connection: 'close' }).end(body);
-        });
+        answerNode(request, response).catch((error: unknown) => fail(error, response, next));
       };
     },
     fastify(path) {
@@ -80,9 +95,20 @@ export function createReceivers(receiver: Receiver, { clock, logger, name }: Rec
         receivingRoute(server, receiver, path, () => ({ source: name }));
       };
     },
-    hono: () => (context) => receive(context.req.raw),
+    hono(...given: readonly unknown[]) {
+      if (given.length > 0) throw notCalled('hono');
+      return (context) => receive(context.req.raw);
+    },
     next: () => ({ GET: receive, POST: receive }),
   };
+}
+
+/** `app.post(path, source.node)`: the handler that it makes is called by nobody, and the request would wait for ever. */
+function notCalled(method: 'node' | 'hono'): PosthornError {
+  return new PosthornError(
+    'validation',
+    `${method}() makes a handler and takes nothing: write source.${method}(), and not source.${method} itself`,
+  );
 }
 
 function notPlugged(problem: string, path: string): PosthornError {
