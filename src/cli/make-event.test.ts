@@ -11,7 +11,11 @@ it.each([
   const provider = findProvider('generic-hmac');
   const settings = { secret: 'between us', ...where };
   const url = new URL('http://127.0.0.1/in/partner');
-  const event = makeEvent({ provider, eventType: 'order.paid', settings, fields: [], url }, Date.now(), 'a1');
+  const event = makeEvent(
+    { provider, eventType: 'order.paid', settings, isSigned: true, fields: [], url },
+    Date.now(),
+    'a1',
+  );
   const id = 'eventIdPath' in where || 'eventIdHeader' in where ? { id: 'evt-a1' } : {};
   expect(provider.prepare(settings).eventOf(event)).toEqual({ type: 'order.paid', ...id });
 });

@@ -10,6 +10,8 @@ export interface EventOrder {
   readonly provider: Provider;
   readonly eventType: string;
   readonly settings: ProviderSettings;
+  /** False: sent without a signature, to who asks for none. */
+  readonly isSigned: boolean;
   readonly fields: readonly string[];
   readonly url: URL;
 }
@@ -25,22 +27,25 @@ export function checkOrder(name: string, eventType: string): Provider {
   );
 }
 
-/** What signing needs under its own names; says what is missing before anything is sent. */
-export function signingSettings(provider: Provider, given: ProviderSettings): ProviderSettings {
+export interface SigningSettings {
+  readonly settings: ProviderSettings;
+  /** What there is still to be given, in words: signed without it, a sample would come back as a 401 that blames the secret. */
+  readonly missing?: string;
+}
+
+/** What signing needs, under its own names. */
+export function signingSettings(provider: Provider, given: ProviderSettings): SigningSettings {
   const { secret, ...rest } = given;
   const name = secretSetting(provider, Object.keys(rest));
   const settings = secret === undefined || name === undefined ? rest : { ...rest, [name]: secret };
-  const needed = Object.entries({ ...provider.settings, ...provider.signSettings });
+  // A key that nobody can have comes first: what else is missing does not matter to who cannot sign.
+  const needed = Object.entries({ ...provider.signSettings, ...provider.settings });
   for (const [key, { required, doc }] of needed) {
-    if (!required || key in settings) continue;
-    throw new PosthornError('validation', missingText(provider, key, key === name, doc));
+    if (required && !(key in settings)) return { settings, missing: missingText(provider, key, key === name, doc) };
   }
   const choice = Object.keys(provider.settings).filter((key) => provider.settings[key]?.secret);
-  // Sent unsigned, it would come back as a 401 that blames the secret.
-  if (choice.length > 0 && !choice.some((key) => key in settings)) {
-    throw new PosthornError('validation', unclearText(provider, choice));
-  }
-  return settings;
+  const isUnclear = choice.length > 0 && !choice.some((key) => key in settings);
+  return isUnclear ? { settings, missing: unclearText(provider, choice) } : { settings };
 }
 
 function unclearText(provider: Provider, choice: readonly string[]): string {
@@ -52,22 +57,34 @@ function unclearText(provider: Provider, choice: readonly string[]): string {
 }
 
 function missingText(provider: Provider, key: string, isSecret: boolean, doc: string): string {
-  if (key in provider.signSettings) {
-    return (
-      `${provider.title} signs with a private key that nobody else has. Sign with one of your own (${doc}): ` +
-      `--setting ${key}=@key.pem, where the receiver has its public half; or send to a source of the provider none`
-    );
-  }
+  if (key in provider.signSettings) return keyText(provider, key, doc);
   const way = isSecret ? `give --secret, or set ${SECRET_VARIABLE}` : `give --setting ${key}=…`;
-  return `${provider.title} signs with ${key} (${doc}): ${way}. It is not read from the server`;
+  const isShown = provider.settings[key]?.secret !== true;
+  const server = isShown ? 'With POSTHORN_ADMIN_TOKEN a source says it itself' : 'It is not read from the server';
+  return `${provider.title} signs with ${key} (${doc}): ${way}. ${server}`;
+}
+
+function keyText({ name, title, signSettings }: Provider, key: string, doc: string): string {
+  const own = `--setting ${key}=@key.pem (${doc})`;
+  const uid = `try-${name}`;
+  const open =
+    'send it unsigned to a source of the provider none: `posthorn sources create none --uid ' +
+    `${uid} --setting eventTypePath=…\` (where its body has the type), then --source ${uid}, with POSTHORN_ADMIN_TOKEN set`;
+  return 'certificateUrl' in signSettings
+    ? `${title} signs with a private key that nobody else has, and a source of ${name} believes the certificates of ${title} ` +
+        `alone: no key of yours passes there. To try handlers, ${open}. With ${own} and --to it is signed for an app that is ` +
+        'given your certificate, or that verifies nothing'
+    : `${title} signs with a private key that nobody else has. Sign with one of your own, ${own}, where the receiver has ` +
+        `its public half; or ${open}`;
 }
 
 /** `token` makes the ids in it new. */
 export function makeEvent(order: EventOrder, now: number, token: string): InboundRequest {
-  const { provider, eventType, settings, fields, url } = order;
+  const { provider, eventType, settings, isSigned, fields, url } = order;
   const sample = provider.sample(eventType, { now, token, url: url.href });
   const placed = withTypeAndId(sample, settings, { eventType, eventId: `evt-${token}` });
-  return provider.sign(withFields(placed, fields), settings, now);
+  const event = withFields(placed, fields);
+  return isSigned ? provider.sign(event, settings, now) : event;
 }
 
 /** A sender of no known form has its type and its id where the source's owner says: there a sample has them, too. */

@@ -151,6 +151,26 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
     expect(nobody).toMatchObject({ exitCode: 1, out: expect.stringContaining('nothing listens at 127.0.0.1:9') });
   });
 
+  it('ALL-06 says of a key that nobody else has how its events are tried without it, and that works', async () => {
+    await rig.run('sources create paypal --setting webhookId=8PT597110X687430LKGECATA');
+    const words = ['paypal', 'PAYMENT.CAPTURE.COMPLETED'];
+    const refused = await trigger(...words);
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      out: '',
+      err: expect.stringContaining('no key of yours passes there'),
+    });
+    const [, create = ''] = /`posthorn (sources create none [^`]*)`/.exec(refused.err) ?? [];
+    await rig.run(create.replace('try-paypal', 'open').replace('…', 'event_type'));
+    expect(await trigger(...words, '--source', 'open')).toMatchObject({ exitCode: 0, err: '' });
+    const stripe = ['stripe', 'invoice.paid', '--set', 'event_type=paid', '--source', 'open'];
+    expect(await trigger(...stripe, '--secret', SECRET)).toMatchObject({ exitCode: 0, err: '' });
+    const kept = await rig.inbound.messages('open');
+    expect(kept.map(({ eventType }) => eventType)).toEqual(['PAYMENT.CAPTURE.COMPLETED', 'paid']);
+    expect(kept[0]?.headers).not.toHaveProperty('paypal-transmission-sig');
+    expect(kept[1]?.headers).toHaveProperty('stripe-signature');
+  });
+
   it('ALL-06 refuses a secret that could be one of several, and none at all, with the settings to choose from', async () => {
     const app = await startReceiver();
     for (const given of [['--secret', 'abc'], []]) {

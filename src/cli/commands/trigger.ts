@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { PosthornError } from '../../errors.ts';
 import { createIds } from '../../ids.ts';
 import type { InboundRequest, Provider, ProviderSettings } from '../../inbound/providers/index.ts';
 import { createApiClient, type ServerAddress, serverUrl } from '../api-client.ts';
@@ -96,8 +97,10 @@ async function orderOf(name: string, eventType: string, flags: TriggerFlags, ter
   const known = flags.to === undefined ? await knownSource(source, flags, terminal) : undefined;
   const url = known === undefined ? plain : target(server + ownPath(known));
   const shown = known === undefined ? {} : shownSettings(known, provider);
-  const settings = signingSettings(provider, { ...shown, ...readSettings(flags, terminal.env) });
-  return { provider, eventType, settings, url, fields: flags.set ?? [] };
+  const { settings, missing } = signingSettings(provider, { ...shown, ...readSettings(flags, terminal.env) });
+  // A source that verifies nothing is where to try what nobody else can sign.
+  if (missing !== undefined && known?.provider !== 'none') throw new PosthornError('validation', missing);
+  return { provider, eventType, settings, isSigned: missing === undefined, url, fields: flags.set ?? [] };
 }
 
 /** What the server shows of the source to whoever has a token: where it receives and how it signs, never with what. */
