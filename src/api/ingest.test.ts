@@ -100,6 +100,23 @@ describe("the official svix SDK's ingest client", () => {
     expect((await signedPost(event('evt_2'))).status).toBe(404);
   });
 
+  it('PAY-01 creates a source by PUT with the uid of its path, unless the body says another', async () => {
+    const body = { name: 'Stripe', type: 'stripe', config: { secret: SECRET } };
+    const put = (path: string, over: object = {}) => svix.ingest.source.update(path, { ...body, ...over } as never);
+    const made = await put('stripe');
+    expect(made).toMatchObject({ uid: 'stripe', ingestUrl: `${base}/in/stripe` });
+    expect((await signedPost()).status).toBe(200);
+    expect((await put('stripe')).id).toBe(made.id);
+    expect((await put('by-path', { uid: 'by-body' })).uid).toBe('by-body');
+    for (const [path, over] of [
+      ['nameless', { uid: null }],
+      ['src_unknown', {}],
+      ['no uid', {}],
+    ] as const) {
+      expect((await put(path, over)).uid).toBeNull();
+    }
+  });
+
   it('keeps an endpoint of a source, and sends events on to it, signed anew', async () => {
     await source();
     const target = await startReceiver();

@@ -24,6 +24,11 @@ export function checkUid(uid: string, prefix: IdPrefix, loc: Loc): string {
   return uid;
 }
 
+/** Whether `checkUid` takes it. */
+export function isUid(name: string, prefix: IdPrefix): boolean {
+  return name.length <= LONGEST_NAME && NAME.test(name) && !name.startsWith(`${prefix}_`);
+}
+
 export function checkNames(
   names: readonly string[],
   loc: Loc,

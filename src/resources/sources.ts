@@ -6,7 +6,7 @@ import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
 import { over, present } from './fields.ts';
 import { missingSource, taken } from './missing.ts';
-import { checkMetadata, checkUid } from './names.ts';
+import { checkMetadata, checkUid, isUid } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
 import { checkPolicyRef, type PolicyInput } from './policy-refs.ts';
 import { revise } from './revise.ts';
@@ -70,7 +70,7 @@ export interface Sources extends SourceHandlers {
   /**
    * Replaces it whole, or creates one when there is none. Settings that are left out stay; so do the secrets where others are
    * given and none of them, since that is how a source is shown. A uid that is left out stays too, because the receiving URL
-   * is made of it; null takes it away.
+   * is made of it, and a new source has the one that it was asked for by; null takes it away.
    */
   update(idOrUid: string, input: SourceInput): Promise<Made<SourceView>>;
   /** The one before the new secret is taken too, until it is dropped: the provider and we cannot change in one moment. */
@@ -182,7 +182,10 @@ export function createSources(context: Context): Sources {
 
     async update(idOrUid, input) {
       objectArgument(input);
-      if ((await find(idOrUid)) === undefined) return { record: await sources.create(input), created: true };
+      if ((await find(idOrUid)) === undefined) {
+        const named = input.uid === undefined && isUid(idOrUid, 'src') ? { ...input, uid: idOrUid } : input;
+        return { record: await sources.create(named), created: true };
+      }
       const { record } = await revise(store, {
         kind: 'source',
         what: 'source',

@@ -91,7 +91,7 @@ export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUr
         summary: 'Replace a source, or create one',
         description:
           'Its config stays when it is left out, and its secrets when none is given. So does its uid, which its receiving URL ' +
-          'is made of: null takes it away, and the URL is then that of its id.',
+          'is made of; a new source has that of the path. Null takes it away, and the URL is then that of its id.',
         params: SourcePath,
         body: SourceIn,
         response: { 200: SourceOut, 201: SourceOut },
