@@ -9,4 +9,5 @@ export type { Api, RouteGroup, Served } from './api.ts';
 export type { DeadLetterDetailOut, GroupOut, ReportOut } from './contract-dead-letter.ts';
 export type { SourceOut } from './contract-ingest.ts';
 export type { FollowedOut, LoggedDetailOut, LoggedOut } from './contract-message-log.ts';
+export { providerOfType } from './routes/source.ts';
 export { createServer, type ServerOptions } from './server.ts';

@@ -11,14 +11,17 @@ import { listOut, time } from '../wire.ts';
 const tags = ['Source'];
 
 /** Providers that sign as Svix does, and what Svix calls a sender without a signature. */
-const PROVIDER_OF: Readonly<Record<string, string>> = {
-  'generic-webhook': 'none',
-  ...Object.fromEntries(
-    'beehiiv brex guesty incident-io lithic nash open-ai pleo psi-fi render replicate safebase sardine stych'
-      .split(' ')
-      .map((type) => [type, 'svix']),
-  ),
-};
+const PROVIDER_OF: ReadonlyMap<string, string> = new Map([
+  ['generic-webhook', 'none'],
+  ...'beehiiv brex guesty incident-io lithic nash open-ai pleo psi-fi render replicate safebase sardine stych'
+    .split(' ')
+    .map((type) => [type, 'svix'] as const),
+]);
+
+/** What a source of this type is stored as. */
+export function providerOfType(type: string): string {
+  return PROVIDER_OF.get(type) ?? type;
+}
 
 export const sourceRoutes: RouteGroup = (api, { resources: { sources }, publicUrl }) => {
   // Without a public URL, the address that the caller used is the best guess at one that others can.
@@ -159,7 +162,7 @@ function inputOf({ type, config, ...rest }: SourceIn): SourceInput {
   const given = Object.entries(config ?? {}).filter((entry): entry is [string, string | string[]] => entry[1] !== null);
   return {
     ...rest,
-    provider: PROVIDER_OF[type] ?? type,
+    provider: providerOfType(type),
     ...(config !== undefined && { settings: Object.fromEntries(given) }),
   };
 }

@@ -23,6 +23,35 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
   });
 
   it.each([
+    ['stripe --secret whsec_1', 'github', 'stripe'],
+    ['none', 'stripe', 'none'],
+    ['clerk --secret whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0', 'resend', 'clerk'],
+  ])('SUB-01 --if-missing keeps no source of another provider: %s, then %s', async (first, second, provider) => {
+    const uid = `was-${provider}`;
+    expect((await rig.run(`sources create ${first} --uid ${uid}`)).exitCode).toBe(0);
+    expect(await rig.run(`sources create ${second} --uid ${uid} --if-missing`)).toMatchObject({
+      exitCode: 1,
+      out: '',
+      err: expect.stringContaining(
+        `${uid}" already exists and is of ${provider}: what ${second} sends would not be verified`,
+      ),
+    });
+    expect((await rig.json(`sources show ${uid}`)).provider).toBe(provider);
+  });
+
+  it.each([
+    ['aws-sns --setting topicArn=arn:aws:sns:us-east-1:123456789012:orders', 'sns'],
+    ['render --secret whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0', 'render'],
+    ['standard-webhooks --secret whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0', 'clerk'],
+    ['none', 'generic-webhook'],
+  ])('--if-missing keeps a source of the same provider, whatever it is called: %s, then %s', async (first, second) => {
+    const made = await rig.run(`sources create ${first} --uid same-as-${second}`);
+    expect(made.exitCode).toBe(0);
+    const again = await rig.run(`sources create ${second} --uid same-as-${second} --if-missing`);
+    expect(again).toMatchObject({ exitCode: 0, out: made.out, err: '' });
+  });
+
+  it.each([
     ['create stripe', /^posthorn: --secret is required: /],
     ['create paypal', /^posthorn: --setting webhookId=… is required: the id of the webhook/],
     [

@@ -83,12 +83,13 @@ function createCommand(terminal: Terminal): Command {
     .option('--setting <name=value>', 'another setting of the provider; =@file reads a file', collect)
     .option('--policy <name>', 'what its destinations follow (payments-inbound without it)')
     .option('--pass-through', 'send events on with the headers that they came with, and not signed anew')
-    .option('--if-missing', 'keep the one that is there')
+    .option('--if-missing', 'keep the one that is there, if it is of this provider')
     .option('--json', 'print JSON')
     .action(async (provider: string, flags: CreateFlags) => {
       const client = createApiClient(flags, terminal.env);
       const uid = flags.uid ?? provider;
       const existing = flags.ifMissing ? await orNone(client.get<ShownSource>(one(uid))) : undefined;
+      if (existing !== undefined) await refuseAnother(existing, provider);
       const { policy, passThrough } = flags;
       const source =
         existing ??
@@ -216,6 +217,25 @@ function isLocal(url: string | null): boolean {
   if (url === null) return false;
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+}
+
+/** What is there verifies nothing as another provider signs it. */
+async function refuseAnother({ uid, id, provider }: ShownSource, type: string): Promise<void> {
+  if (type === provider) return;
+  // Loaded here, so that what goes well does not wait for all the rules.
+  const { providerOfType } = await import('../../api/index.ts');
+  const { findProvider } = await import('../../inbound/providers/index.ts');
+  const wanted = providerOfType(type);
+  const { name } = findProvider(wanted);
+  // clerk is verified as standard-webhooks is. So is resend, but with the secrets of another service.
+  const isSame = wanted === provider || (findProvider(provider).name === name && [wanted, provider].includes(name));
+  if (isSame) return;
+  const source = uid ?? id;
+  throw new PosthornError(
+    'conflict',
+    `The source ${JSON.stringify(source)} already exists and is of ${provider}: what ${type} sends would not be verified ` +
+      `as it should. --uid makes another one; \`posthorn sources delete ${source}\` removes this one`,
+  );
 }
 
 /** Who gave a new secret must not go away thinking that it is taken. Beside what is printed, which programs read. */
