@@ -12,8 +12,14 @@ export async function findApplication(
   const idOrName = textArgument(idOrUid, 'application');
   const source = idOrName.startsWith('src_') ? await store.get({ kind: 'source', idOrName }) : undefined;
   const stored = source ?? (await store.get({ kind: 'application', idOrName }));
-  if (stored === undefined) throw missing('application', idOrUid);
+  if (stored === undefined) throw missing('application', idOrUid, await ofSource(store, idOrName));
   return stored.record;
+}
+
+/** For who has a source's uid: that of an application may be the same, so that it is not taken. */
+async function ofSource(store: Store, idOrName: string): Promise<string | undefined> {
+  const source = await store.get({ kind: 'source', idOrName });
+  return source && `the source of that name is meant by its id, ${source.record.id}`;
 }
 
 export async function findEndpoint(store: Store, applicationId: string, idOrUid: string): Promise<Stored<'endpoint'>> {
