@@ -8,7 +8,7 @@ export function receivedLine(notice: ReceivedNotice, now: number): string {
     case 'refused':
       return terminalLine(now, from, `${notice.status} refused: ${notice.reason}`);
     case 'answered':
-      return terminalLine(now, from, `${notice.status} answered a challenge of the provider`);
+      return terminalLine(now, from, `${notice.status} asked whether this URL is there: answered, nothing to store`);
     case 'stored':
     case 'skipped':
     case 'ignored':

@@ -217,7 +217,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   bodyLimitBytes: {
     env: 'POSTHORN_BODY_LIMIT_BYTES',
     fallback: 2_097_152,
-    doc: 'Largest request body that the API takes; 1024 to 67108864.',
+    doc: 'Largest request body that the API and sources take; 1024 to 67108864.',
     parse: wholeNumber(1024, 67_108_864),
   },
   retention: {

@@ -123,7 +123,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   /** To a provider that looks whether this URL is one of ours: nothing is stored. */
   function answered(title: string, answer: Answer): Answer {
-    logger.info({ source: title }, 'answered a challenge of the provider');
+    logger.info({ source: title }, 'answered a sender that asked whether this URL is there');
     tell({ source: title, status: answer.status, became: 'answered' });
     return answer;
   }
