@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createServer } from '../../api/index.ts';
+import type { Answer } from '../providers/index.ts';
 import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
 import { PlainConnection } from './plain-connection.ts';
 
@@ -143,6 +144,35 @@ describe('a connection with plain requests', () => {
     expect(await stored()).toEqual(['evt_1', 'evt_2']);
   });
 
+  it('is closed with its last answer also where the other side stays open', async () => {
+    const release = heldGate();
+    const socket = connect({
+      port: (server.server.address() as AddressInfo).port,
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    });
+    sockets.push(socket);
+    socket.write(webhook('evt_1'));
+    await expect.poll(() => begun).toBe(1);
+    const closed = server.close();
+    release();
+    await closed;
+    expect(await stored()).toEqual(['evt_1']);
+  });
+
+  it('is closed at once where all connections are, also while its request is being answered', async () => {
+    const release = heldGate();
+    const { socket, answers, ended } = open();
+    socket.write(webhook('evt_1'));
+    await expect.poll(() => begun).toBe(1);
+    const closed = server.close();
+    server.server.closeAllConnections();
+    await Promise.all([ended, closed]);
+    expect(answers()).toBe('');
+    release();
+    await expect.poll(stored).toEqual(['evt_1']);
+  });
+
   it('is closed when nothing comes on it, and not while its request is being answered', async () => {
     server.server.keepAliveTimeout = 50;
     const release = heldGate();
@@ -183,28 +213,51 @@ describe('a connection with plain requests', () => {
   it('takes nothing more from one who reads no answers, until they are read', async () => {
     let taken = 0;
     const slow = new SlowReader();
-    new PlainConnection(slow as unknown as Socket, {
-      maxBodyBytes: 100,
-      keepAliveMs: 1000,
-      async answer() {
-        taken += 1;
-        return { status: 200, headers: {}, body: 'x'.repeat(100) };
-      },
-      isClosing: () => false,
-      date: () => 'now',
-      handOver: () => {},
-      onGone: () => {},
+    connection(slow, async () => {
+      taken += 1;
+      return ANSWER;
     });
-    const request = Buffer.from('POST /in/a HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n');
     for (let n = 0; n < 3; n++) {
-      slow.push(request);
+      slow.push(REQUEST);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(taken).toBe(1);
     slow.readAll();
     await expect.poll(() => taken).toBe(2);
   });
+
+  it('is not given to Node’s server when it is gone: that would keep it for ever', async () => {
+    let answer = (_: Answer) => {};
+    const gone = new SlowReader();
+    const handedOver = connection(gone, () => new Promise((resolve) => (answer = resolve)));
+    gone.push(REQUEST);
+    await new Promise((resolve) => setImmediate(resolve));
+    gone.push('P');
+    await new Promise((resolve) => setImmediate(resolve));
+    gone.destroy();
+    answer(ANSWER);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(handedOver).toEqual([]);
+  });
 });
+
+const REQUEST = Buffer.from('POST /in/a HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n');
+const ANSWER: Answer = { status: 200, headers: {}, body: 'x'.repeat(100) };
+
+/** Reads a socket of our own; gives what goes to Node's server. */
+function connection(socket: Duplex, answer: () => Promise<Answer>): unknown[] {
+  const handedOver: unknown[] = [];
+  new PlainConnection(socket as Socket, {
+    maxBodyBytes: 100,
+    keepAliveMs: 1000,
+    answer,
+    isClosing: () => false,
+    date: () => 'now',
+    handOver: (given) => handedOver.push(given),
+    onGone: () => {},
+  });
+  return handedOver;
+}
 
 /** A sender's socket whose answers pile up. */
 class SlowReader extends Duplex {

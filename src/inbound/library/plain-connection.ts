@@ -45,7 +45,12 @@ export class PlainConnection {
 
   /** Ends it, unless something is being answered: that answer ends it. */
   closeIdle(): void {
-    if (!this.#isAnswering) this.#socket.destroy();
+    if (!this.#isAnswering) this.close();
+  }
+
+  /** At once, whatever is being answered. */
+  close(): void {
+    this.#socket.destroy();
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -66,16 +71,26 @@ export class PlainConnection {
   };
 
   readonly #send = (answer: Answer): void => {
+    const socket = this.#socket;
+    // Node's server would keep one that is gone for ever: it waits for a `close` that has been.
+    if (socket.destroyed) return;
     this.#isAnswering = false;
     const isLast = this.#hasEnded || this.#options.isClosing();
     const text = this.#textOf(answer, isLast);
-    if (text === undefined) this.#socket.destroy();
-    else if (isLast) this.#socket.end(text);
-    else if (!this.#socket.write(text)) this.#waitForReader();
-    if (this.#early.length > 0 && !isLast) this.#handOver(Buffer.concat(this.#early));
+    if (text === undefined) {
+      socket.destroy();
+    } else if (isLast) {
+      socket.write(text);
+      // Whether or not the other side closes too.
+      socket.destroySoon();
+    } else {
+      const isRead = socket.write(text);
+      if (this.#early.length > 0) this.#handOver(Buffer.concat(this.#early));
+      else if (!isRead) this.#waitForReader();
+    }
   };
 
-  /** Whoever sends on and on and reads no answer would have us keep them all. */
+  /** Whoever sends on and on and reads no answer would have us keep them all. Nothing comes meanwhile: it stays here. */
   #waitForReader(): void {
     this.#socket.pause();
     this.#socket.once('drain', () => this.#socket.resume());
@@ -84,7 +99,7 @@ export class PlainConnection {
   /** As Node writes it, header by header. Undefined when a header would break out of its line. */
   #textOf({ status, headers, body }: Answer, isLast: boolean): string | undefined {
     const { keepAliveMs, date } = this.#options;
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
     for (const name of Object.keys(headers)) {
       const value = headers[name] ?? '';
       if (!VISIBLE.test(value)) return undefined;

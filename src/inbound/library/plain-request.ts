@@ -15,7 +15,7 @@ export interface PlainRequest {
 const HEAD = /^POST \/[\w.~/-]+ HTTP\/1\.1(?:\r\n[\w!#$%&'*+.^`|~-]+: [!-~](?:[ -~]*[!-~])?)+$/;
 const METHOD = 'POST ';
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** Far below what Node's parser takes, in bytes and in headers. */
+/** Half of what Node's parser takes, and of headers fewer. */
 const MAX_HEAD_BYTES = 8 * 1024;
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/;
 /** These change what follows, or are no text in Node's headers. */

@@ -78,6 +78,11 @@ export function receiveDirectly(server: FastifyInstance, receiver: Receiver, { c
     return receiver.receive(place.source, { method: 'POST', url, headers, body }, place.urlToken);
   }
 
+  const closeOthers = server.server.closeAllConnections.bind(server.server);
+  server.server.closeAllConnections = () => {
+    for (const connection of connections) connection.close();
+    closeOthers();
+  };
   server.server.off('connection', http);
   server.server.on('connection', onConnection);
   server.server.off('request', framework);

@@ -8,6 +8,8 @@
  */
 const MOST_BYTES = 512 * 1024;
 const LARGEST_BYTES = 16 * 1024;
+/** What an entry takes besides, however short its body is. */
+const ENTRY_BYTES = 256;
 
 let younger = new Map<Uint8Array, unknown>();
 let older = new Map<Uint8Array, unknown>();
@@ -37,11 +39,12 @@ export function textOf(body: Uint8Array): string {
 }
 
 function keep(body: Uint8Array, value: unknown): void {
-  if (youngerBytes + body.byteLength > MOST_BYTES / 2) {
+  const bytes = body.byteLength + ENTRY_BYTES;
+  if (youngerBytes + bytes > MOST_BYTES / 2) {
     older = younger;
     younger = new Map();
     youngerBytes = 0;
   }
   younger.set(body, value);
-  youngerBytes += body.byteLength;
+  youngerBytes += bytes;
 }
