@@ -19,14 +19,14 @@ let port = 0;
 let read: Read[] = [];
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = createServer((request, response) => {
     const { method, url, headers } = request;
     const kept = { url: `${method} ${url}`, headers, body: '' };
     read.push(kept);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    kept.body = Buffer.concat(chunks).toString('latin1');
-    response.end('read');
+    request.on('data', (chunk: Buffer) => {
+      kept.body += chunk.toString('latin1');
+    });
+    request.on('end', () => response.end('read'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
