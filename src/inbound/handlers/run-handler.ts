@@ -68,7 +68,7 @@ const STOPPED = 'the process stopped while the handler ran';
 function contextOf(call: HandlerCall, breakOff: BreakOff, logger: Logger): HandlerContext {
   const { delivery, received } = call;
   const eventId = received.eventId ?? delivery.messageId;
-  return {
+  const context: { -readonly [K in keyof HandlerContext]: HandlerContext[K] } = {
     eventId,
     idempotencyKey: eventId,
     eventType: delivery.eventType,
@@ -84,8 +84,9 @@ function contextOf(call: HandlerCall, breakOff: BreakOff, logger: Logger): Handl
       return breakOff.signal;
     },
     logger,
-    ...(call.transaction === undefined ? {} : { transaction: call.transaction }),
   };
+  if (call.transaction !== undefined) context.transaction = call.transaction;
+  return context;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

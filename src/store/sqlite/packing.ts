@@ -105,7 +105,11 @@ export function unpackAccept({ epoch, now, words, values, payloads }: PackedAcce
     for (at += 13; at < end; at += 3) {
       deliveries.push({ id: values[at], destinationId: wordAt(at + 1), state: wordAt(at + 2) } as NewDelivery);
     }
-    items.push({ message, fanoutRevision, deliveries, ...(remember === undefined ? {} : { remember }) });
+    items.push(
+      remember === undefined
+        ? { message, fanoutRevision, deliveries }
+        : { message, fanoutRevision, deliveries, remember },
+    );
   }
   return { epoch, now, items };
 }
