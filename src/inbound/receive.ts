@@ -256,8 +256,11 @@ function answerTo(published: Published): Answer {
   }
 }
 
-/** Never a slice of a larger buffer: the body waits in memory, and would keep all of it there. */
+/**
+ * Never a small part of a larger buffer: the body waits in memory, and would keep all of it there. What is as large as all that
+ * came with it stays where it lies: a copy of 1 KB takes 2 µs and what its collection takes (November 2026).
+ */
 function withOwnBytes(request: InboundRequest): InboundRequest {
   const { body } = request;
-  return body.byteLength === body.buffer.byteLength ? request : { ...request, body: new Uint8Array(body) };
+  return body.buffer.byteLength <= 2 * body.byteLength ? request : { ...request, body: new Uint8Array(body) };
 }

@@ -501,6 +501,26 @@ describe('receivers take the raw body', () => {
     expect(rig.log.find(({ level }) => level === 'error')?.fields.error).toMatch(/read before Posthorn got it/);
   });
 
+  it('keeps a body where it lies, unless it would keep much else in memory with it', async () => {
+    const source = rig.source('bodies', { provider: 'none' }).on('*', (_, ctx) => {
+      bodies.push(ctx.body);
+    });
+    const bodies: Uint8Array[] = [];
+    await source.ready();
+    const all = new Uint8Array(Buffer.from(`{"type":"a"}{"type":"b","text":"${'x'.repeat(200)}"}`));
+    const receive = (body: Uint8Array) =>
+      rig.receiver.receive('bodies', { method: 'POST', url: 'http://localhost/', headers: {}, body });
+    expect((await receive(all.subarray(0, 12))).status).toBe(200);
+    expect((await receive(all.subarray(12))).status).toBe(200);
+    await rig.attempts(2);
+    expect(bodies.map((body) => Buffer.from(body).toString())).toEqual([
+      '{"type":"a"}',
+      Buffer.from(all.subarray(12)).toString(),
+    ]);
+    expect(bodies.map((body) => body.buffer === all.buffer)).toEqual([false, true]);
+    expect(bodies[0]?.buffer.byteLength).toBe(12);
+  });
+
   it('ALL-06 why a GET was no challenge is in the log', async () => {
     const source = rig.source('meta', { settings: { appSecret: 's1', verifyToken: 'right' } });
     const query = 'hub.mode=subscribe&hub.challenge=1&hub.verify_token=wrong';
