@@ -51,7 +51,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   function refuse(code: RefusalCode, source: string, reason: string, event?: About): Answer {
     const about = { source, reason, ...(event && { eventId: event.eventId, eventType: event.eventType }) };
     logger.warn(about, `webhook refused: ${code}`);
-    return refused(refusal(code), source, reason);
+    return refused(refusalOf(code), source, reason);
+  }
+
+  /** A sender that sends too much learns how much it may. */
+  function refusalOf(code: RefusalCode, detail?: string): Answer {
+    const tooLarge = `The body is larger than the ${maxBodyBytes} bytes that this server takes`;
+    return refusal(code, code === 'payload_too_large' ? tooLarge : detail);
   }
 
   function refused(answer: Answer, source: string, reason: string): Answer {
@@ -135,9 +141,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
     if (verdict.kind === 'unavailable') return refuse('unavailable', title, verdict.reason);
     if (request.method === 'GET') {
-      const why =
-        verdict.kind === 'refused' ? `a GET that is no challenge: ${verdict.reason}` : 'a GET without a challenge';
-      return refuse('method_not_allowed', title, why);
+      const why = verdict.kind === 'refused' ? verdict.reason : 'it asks nothing';
+      return refuse('method_not_allowed', title, `a GET, and no challenge of this provider's: ${why}`);
     }
     return verdict.kind === 'refused' ? refuse('verification_failed', title, verdict.reason) : undefined;
   }
@@ -225,7 +230,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     receive,
     refuse(code, source, reason, detail) {
       logger.warn({ source: source.slice(0, 80), reason }, `webhook refused: ${code}`);
-      return refused(refusal(code, detail), source.slice(0, 80), reason);
+      return refused(refusalOf(code, detail), source.slice(0, 80), reason);
     },
     changed: (sourceId) => sources.changed(sourceId),
   };

@@ -469,7 +469,8 @@ describe('receivers take the raw body', () => {
     ];
     for (const url of urls) {
       const large = await send(url, 'x'.repeat(51));
-      expect([large.status, ((await large.json()) as { code: string }).code]).toEqual([413, 'payload_too_large']);
+      const detail = 'The body is larger than the 50 bytes that this server takes';
+      expect([large.status, await large.json()]).toEqual([413, { code: 'payload_too_large', detail }]);
       expect(refusals()).toEqual(['too large']);
       expect(await statusOfTwice(url, 'stripe-signature')).toBe(400);
       expect(refusals()).toEqual(['repeated header']);
