@@ -3,6 +3,8 @@
  * could be read in two ways, or is not of exactly this form, is not read here but by Node's parser, from its first byte. So
  * nothing can be smuggled past it: what is read here, Node reads the same (plain-request.test.ts holds both against each other).
  */
+import { maxHeaderSize } from 'node:http';
+
 export interface PlainRequest {
   readonly url: string;
   /** Names in lower case, each once. */
@@ -15,8 +17,8 @@ export interface PlainRequest {
 const HEAD = /^POST \/[\w.~/-]+ HTTP\/1\.1(?:\r\n[\w!#$%&'*+.^`|~-]+: [!-~](?:[ -~]*[!-~])?)+$/;
 const METHOD = 'POST ';
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** Half of what Node's parser takes, and of headers fewer. */
-const MAX_HEAD_BYTES = 8 * 1024;
+/** Half of what Node's parser takes, as it was started (--max-http-header-size), and of headers fewer. */
+const MAX_HEAD_BYTES = Math.min(8 * 1024, maxHeaderSize / 2);
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/;
 /** These change what follows, or are no text in Node's headers. */
 const NOT_PLAIN: ReadonlySet<string> = new Set([
