@@ -226,6 +226,16 @@ describe('a connection with plain requests', () => {
     await expect.poll(() => taken).toBe(2);
   });
 
+  it.each(['plain', 'é', '€', '𝄞', ''])('writes a body of %j as UTF-8, and its length in bytes', async (body) => {
+    const sender = new SlowReader();
+    connection(sender, async () => ({ ...ANSWER, body }));
+    sender.push(REQUEST);
+    await expect.poll(() => sender.bytes().length).toBeGreaterThan(0);
+    const [head = '', rest] = sender.bytes().toString('utf8').split('\r\n\r\n');
+    expect(rest).toBe(body);
+    expect(head).toContain(`content-length: ${Buffer.from(body).length}\r\n`);
+  });
+
   it('is not given to Node’s server when it is gone: that would keep it for ever', async () => {
     let answer = (_: Answer) => {};
     const gone = new SlowReader();
@@ -262,6 +272,7 @@ function connection(socket: Duplex, answer: () => Promise<Answer>): unknown[] {
 /** A sender's socket whose answers pile up. */
 class SlowReader extends Duplex {
   #written: (() => void)[] = [];
+  readonly #chunks: Buffer[] = [];
 
   constructor() {
     super({ writableHighWaterMark: 64 });
@@ -269,8 +280,13 @@ class SlowReader extends Duplex {
 
   override _read(): void {}
 
-  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#chunks.push(chunk);
     this.#written.push(done);
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
   }
 
   readAll(): void {
