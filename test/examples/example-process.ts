@@ -51,7 +51,7 @@ export class ExampleProcess implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.on('data', (text) => {
+      stream?.setEncoding('utf8').on('data', (text) => {
         this.out += text;
       });
     }
