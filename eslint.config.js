@@ -13,7 +13,7 @@ const doors = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '*.config.*', 'scripts/'] },
+  { ignores: ['dist/', 'node_modules/', '*.config.*', 'scripts/', '**/.next/', '**/next-env.d.ts'] },
   {
     files: ['**/*.ts'],
     languageOptions: {

@@ -25,7 +25,8 @@ describe.each(examples)('examples/%s', (example) => {
   it('has a README of at most 40 lines that begins with building', () => {
     expect(readme.lines).toBeLessThanOrEqual(40);
     expect(readme.commands[0]).toBe('node scripts/build.mjs');
-    expect(readme.commands).toHaveLength(2);
+    // Next.js takes packages from a node_modules of the app, and compiles the app: nextjs.test.ts runs its commands.
+    expect(readme.commands).toHaveLength(example === 'nextjs' ? 4 : 2);
   });
 });
 
@@ -95,14 +96,6 @@ describe('as a program', { timeout: 120_000 }, () => {
     expect(JSON.parse(await service.curl(curls[0] ?? ''))).toEqual({ a: 1 });
     expect(JSON.parse(await service.curl(curls[1] ?? ''))).toMatchObject({ status: 'healthy' });
     expect(await service.stop()).toBe(0);
-  });
-
-  it('the route of nextjs takes a signed Request, refuses a forged one, and handles the event', async () => {
-    const [, command = ''] = readReadme('nextjs').commands;
-    const printed = await runCommand(command);
-    expect(printed).toMatch(/^200 /m);
-    expect(printed).toMatch(/^401 /m);
-    expect(printed).toContain('evt_1: invoice in_1 paid');
   });
 
   it('outbound sends on SQLite, and again without making a second endpoint', async () => {

@@ -28,5 +28,12 @@ async function open(): Promise<Hooks> {
   const stripe = posthorn.source<EventsByType<Stripe.Event>>('stripe', { secret }).on('invoice.paid', (event) => {
     console.log(`${event.id}: invoice ${event.data.object.id} paid`);
   });
+  // `npm start` leaves the signals to us (NEXT_MANUAL_SIG_HANDLE): Next.js would end the process in the middle of a handler.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(posthorn));
   return { posthorn, stripe };
+}
+
+async function stop(posthorn: Posthorn): Promise<void> {
+  await posthorn.close().catch(console.error);
+  process.exit();
 }

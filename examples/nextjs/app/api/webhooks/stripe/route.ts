@@ -1,5 +1,5 @@
 import { nextRoute } from 'posthorn';
-import { openHooks } from '../../../../lib/hooks.ts';
+import { openHooks } from '../../../../lib/hooks';
 
 /** Not on the edge: Posthorn keeps events in a database and handles them in this process. */
 export const runtime = 'nodejs';
