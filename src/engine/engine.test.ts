@@ -137,7 +137,11 @@ describe('an endpoint', () => {
     const endpoint = await rig.endpoint(receiver.url, { policy, maxInFlight: 1 });
     receiver.answer(500);
     await rig.publish({ n: 0 });
-    await clock.advance(5000);
+    // Each retry is due only once the attempt before it is recorded.
+    for (const count of [1, 2, 3]) {
+      await rig.attempts(count);
+      await clock.advance(3000);
+    }
     await rig.event('endpoint', ({ health }) => health.status === 'failed');
 
     const held = [];
