@@ -68,6 +68,7 @@ const STOPPED = 'the process stopped while the handler ran';
 function contextOf(call: HandlerCall, breakOff: BreakOff, logger: Logger): HandlerContext {
   const { delivery, received } = call;
   const eventId = received.eventId ?? delivery.messageId;
+  let body: Uint8Array | undefined;
   const context: { -readonly [K in keyof HandlerContext]: HandlerContext[K] } = {
     eventId,
     idempotencyKey: eventId,
@@ -77,8 +78,12 @@ function contextOf(call: HandlerCall, breakOff: BreakOff, logger: Logger): Handl
     attempt: call.attempt,
     maxAttempts: call.maxAttempts,
     receivedAt: delivery.createdAt,
-    headers: received.headers ?? {},
-    body: delivery.payload,
+    // Copies, the bytes when they are asked for: other handlers and endpoints get the same event from the same memory.
+    headers: { ...received.headers },
+    get body() {
+      body ??= new Uint8Array(delivery.payload);
+      return body;
+    },
     // Made when it is asked for: most handlers never do, and a signal costs more than all the rest of this.
     get signal() {
       return breakOff.signal;
