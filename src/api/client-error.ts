@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
@@ -6,7 +7,7 @@ const ANSWERS: Readonly<Record<string, readonly [status: string, code: string, d
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'headers_too_large',
-    'The headers are larger than 16 KiB',
+    `The headers are larger than the ${maxHeaderSize} bytes that this server takes`,
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     '408 Request Timeout',
