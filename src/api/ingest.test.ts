@@ -1,7 +1,6 @@
 /** Receiving over HTTP: the sources' API by the official SDK, the open path, and what hostile senders try there. */
 
-import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import Stripe from 'stripe';
 import { Svix } from 'svix';
@@ -370,6 +369,7 @@ describe('hostile senders', () => {
     ['a GET', 405, () => fetch(`${base}/in/stripe`)],
     ['a PUT', 405, () => fetch(`${base}/in/stripe`, { method: 'PUT', body: good })],
     ['a DELETE', 405, () => fetch(`${base}/in/stripe`, { method: 'DELETE' })],
+    ['an OPTIONS', 405, () => fetch(`${base}/in/stripe`, { method: 'OPTIONS' })],
   ])('%s gets %i and is not stored', async (_, status, attack) => {
     await source();
     const answer = await attack();
@@ -407,8 +407,7 @@ describe('hostile senders', () => {
     expect(await rig.messages('stripe')).toEqual([]);
   });
 
-  it('a body that is cut off is not stored', async () => {
-    await source();
+  const cutOff = async (breakOff: (socket: Socket) => void) => {
     const payload = event();
     const head = `POST /in/stripe HTTP/1.1\r\nhost: x\r\nstripe-signature: ${signature(payload)}\r\n`;
     const socket = connect(Number(new URL(base).port), '127.0.0.1');
@@ -416,11 +415,26 @@ describe('hostile senders', () => {
       socket.write(
         `${head}content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n${payload.slice(0, 9)}`,
         () => {
-          socket.destroy();
+          breakOff(socket);
           resolve();
         },
       );
     });
+  };
+
+  it('ALL-06 a body whose connection is reset is not stored, and is in the log', async () => {
+    await source();
+    const arrived = new Promise((resolve) => server.server.once('request', resolve));
+    await cutOff((socket) => void arrived.then(() => socket.resetAndDestroy()));
+    await expect
+      .poll(() => rig.log.filter(({ level }) => level === 'warn').map(({ fields }) => fields.reason))
+      .toEqual(['cut off']);
+    expect(await rig.messages('stripe')).toEqual([]);
+  });
+
+  it('a body that is cut off is not stored', async () => {
+    await source();
+    await cutOff((socket) => socket.destroy());
     expect((await signedPost(event('evt_after'))).status).toBe(200);
     expect((await rig.messages('stripe')).map(({ eventId }) => eventId)).toEqual(['evt_after']);
   });

@@ -66,6 +66,10 @@ export function receiveDirectly(server: FastifyInstance, receiver: Receiver, { c
       return;
     }
     const outside = outsideUrl(url, headers, 'encrypted' in request.socket);
+    request.once('aborted', () => {
+      // One that ends too early is told by the parser, and logged there; of one that is reset nobody else would know.
+      if (!request.complete && request.socket.errored) receiver.refuse('bad_request', place.source, 'cut off');
+    });
     request.whenWhole((body) => {
       receive(place, outside, headers, body).then(
         (answer) => send(response, answer, isClosing),

@@ -134,7 +134,7 @@ export function receivingRoute(
   });
   server.route({
     // All of them: what is refused for its method is told and logged like everything else.
-    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     url: path,
     schema: { hide: true } as object,
     // Of the body parser alone: the receiver answers, and never throws.
