@@ -1,9 +1,11 @@
-// The process that the receiving rig kills: the built library with a Stripe source, taking its webhooks over HTTP.
+// The process that the receiving rig kills: the built library with a Stripe source, taking its webhooks over HTTP, by the server's
+// own door or by a program's.
 import { appendFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from '../../dist/api/index.js';
 import { createPosthorn } from '../../dist/index.js';
 
-const { STORE, PORT, SECRET, RUNS, EFFECTS, DIE_IN_HANDLER } = process.env;
+const { STORE, PORT, SECRET, RUNS, EFFECTS, DIE_IN_HANDLER, DOOR } = process.env;
 /** Interruptions use the schedule up after a few: it is long, and short in time. */
 const policy = { extends: 'payments-inbound', schedule: { kind: 'explicit', delaysMs: Array(30).fill(50) } };
 const posthorn = await createPosthorn({ store: STORE, logger: false });
@@ -33,7 +35,10 @@ async function writeRow(_, { eventId, transaction }) {
 const source = posthorn.source('stripe', { secret: SECRET, policy }).on('*', note, { name: 'note' });
 if (EFFECTS !== undefined) source.on('*', writeRow, { name: 'effects', transaction: true });
 await source.ready();
-createServer(source.node()).listen(Number(PORT), '127.0.0.1', () => process.send({ ready: true }));
+const at = { host: '127.0.0.1', port: Number(PORT) };
+if (DOOR === 'server') await createServer({ ...posthorn.served, logger: false }).listen(at);
+else await new Promise((resolve) => createHttpServer(source.node()).listen(at, resolve));
+process.send({ ready: true });
 
 process.on('message', async (asked) => {
   if (asked === 'counts') process.send(await posthorn.served.store.counts({ most: 10_000 }));

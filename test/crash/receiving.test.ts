@@ -73,7 +73,7 @@ interface Lives {
 /** Lets it live and die again and again under load; ends with a life in which all that is open is worked off. */
 async function live(env: Record<string, string>, random: () => number): Promise<Lives> {
   const port = await freePort();
-  const sender = startSending(`http://127.0.0.1:${port}/webhooks/stripe`, SECRET, SENDERS);
+  const sender = startSending(`http://127.0.0.1:${port}/in/stripe`, SECRET, SENDERS);
   const own = { ...env, PORT: String(port), SECRET };
   let inHandler = 0;
   for (let kill = 0; kill < KILLS; kill++) {
@@ -215,7 +215,8 @@ describe('kill -9 while receiving', () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     const path = join(folder, 'posthorn.db');
-    const lives = await live({ STORE: `sqlite:${path}`, RUNS: join(folder, 'runs-sqlite') }, randomFrom(SEED));
+    const env = { STORE: `sqlite:${path}`, RUNS: join(folder, 'runs-sqlite'), DOOR: 'server' };
+    const lives = await live(env, randomFrom(SEED));
     const store = await openSqliteStore({ path, thread: false });
     try {
       const left = await readBack(store);
@@ -230,7 +231,7 @@ describe('kill -9 while receiving', () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     const table = `public.effects_${schema.name}`;
-    const env = { STORE: schema.url, EFFECTS: table, RUNS: join(folder, 'runs-postgres') };
+    const env = { STORE: schema.url, EFFECTS: table, RUNS: join(folder, 'runs-postgres'), DOOR: 'library' };
     const lives = await live(env, randomFrom(SEED + 1));
     const store = await openPostgresStore({ url: schema.url });
     try {
