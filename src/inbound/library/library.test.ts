@@ -4,7 +4,7 @@ import express from 'express';
 import { fastify } from 'fastify';
 import { Hono } from 'hono';
 import Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSqliteStore } from '../../store/sqlite/index.ts';
 import { createManualClock } from '../../testing/manual-clock.ts';
 import { PermanentError } from '../handlers/handler-errors.ts';
@@ -527,6 +527,20 @@ describe('receivers take the raw body', () => {
     ).toBe(200);
     await rig.attempts(2);
     expect(seen).toEqual([[text, 'as it came']]);
+  });
+
+  it('keeps a body where it lies, unless it would keep much else in memory with it', async () => {
+    await rig.source('bodies', { provider: 'none' }).ready();
+    const published = vi.spyOn(rig.engine, 'publish');
+    const all = new Uint8Array(Buffer.from(`{"type":"a"}{"type":"b","text":"${'x'.repeat(200)}"}`));
+    for (const body of [all.subarray(0, 12), all.subarray(12)])
+      await rig.receiver.receive('bodies', { method: 'POST', url: 'http://localhost/', headers: {}, body });
+    const kept = published.mock.calls.map(([{ payload }]) => payload);
+    expect(kept.map((bytes) => Buffer.from(bytes).toString())).toEqual([
+      '{"type":"a"}',
+      Buffer.from(all.subarray(12)).toString(),
+    ]);
+    expect(kept.map(({ buffer }) => buffer.byteLength)).toEqual([12, all.byteLength]);
   });
 
   it('ALL-06 why a GET was no challenge is in the log', async () => {
