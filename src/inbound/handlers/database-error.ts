@@ -1,4 +1,4 @@
-/** Errors of databases and of what is put before them: pg, mysql2, SQLite, Prisma, Sequelize, Knex, MongoDB. */
+/** Errors of databases and of what is put before them: pg, postgres.js, mysql2, SQLite, Prisma, Sequelize, Knex, MongoDB. */
 import type { ErrorKind } from '../../model/index.ts';
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
@@ -24,7 +24,8 @@ const SQLITE_NUMBERS: ReadonlyMap<unknown, string> = new Map([
   [2579, 'SQLITE_CONSTRAINT_ROWID'],
   [3091, 'SQLITE_CONSTRAINT_DATATYPE'],
 ]);
-const DATABASE_CODES = /^(ER_|SQLITE_|PROTOCOL_|P1\d{3}$|P20(24|28|34)$|ERR_SQLITE_ERROR$)/;
+const DATABASE_CODES =
+  /^(ER_|SQLITE_|PROTOCOL_|P1\d{3}$|P20(24|28|34)$|ERR_SQLITE_ERROR$|CONNECTION_(CLOSED|ENDED|DESTROYED)$|CONNECT_TIMEOUT$)/;
 const DATABASE_NAMES =
   /^(DatabaseError|PrismaClient|Sequelize(Connection|Timeout|Database|Host|\w+Constraint)|Mongo|KnexTimeoutError|QueryFailedError|SqliteError)/;
 /** pg and its pool say these without a code. */

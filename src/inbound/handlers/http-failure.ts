@@ -28,6 +28,8 @@ function header(headers: unknown, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
   const { get } = headers as { get?: unknown };
   const value: unknown =
-    typeof get === 'function' ? get.call(headers, name) : (headers as Readonly<Record<string, unknown>>)[name];
+    typeof get === 'function'
+      ? get.call(headers, name)
+      : Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

@@ -19,6 +19,8 @@ const CODES: Readonly<Record<string, ErrorKind>> = {
   ENETUNREACH: 'network',
   ENETDOWN: 'network',
   ERR_NETWORK: 'network',
+  UND_ERR_CLOSED: 'network',
+  UND_ERR_DESTROYED: 'network',
 };
 const TLS_CODES = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(VERIFY|GET_ISSUER))/;
 

@@ -136,6 +136,10 @@ describe('errors of real clients', () => {
     redis.on('error', () => {});
     expect(follows(await thrownBy(() => redis.get('x')))).toBe('retry');
     redis.disconnect();
+    const offline = new Redis({ lazyConnect: true, port: closed, enableOfflineQueue: false, retryStrategy: null });
+    offline.on('error', () => {});
+    expect(kindOf(await thrownBy(() => offline.get('x')))).toBe('redis');
+    offline.disconnect();
   });
 
   it('data that SQLite never takes is final, by the errors of node:sqlite', async () => {
@@ -222,6 +226,11 @@ describe('errors by their shape', () => {
     ['Redis that refuses', Object.assign(new Error('x'), { code: 'ECONNREFUSED', port: 6379 }), 'redis'],
     ['Redis loading', named('ReplyError', { message: 'LOADING Redis is loading the dataset in memory' }), 'redis'],
     ['ioredis giving up', named('MaxRetriesPerRequestError'), 'redis'],
+    ['a command that Redis did not answer', new Error('Command timed out'), 'redis'],
+    ['node-redis that waited in vain', named('SocketTimeoutError'), 'redis'],
+    ['undici closed', named('ClientClosedError', { code: 'UND_ERR_CLOSED' }), 'network'],
+    ['postgres.js that lost its connection', Object.assign(new Error('x'), { code: 'CONNECTION_CLOSED' }), 'database'],
+    ['postgres.js that got none', Object.assign(new Error('x'), { code: 'CONNECT_TIMEOUT' }), 'database'],
     ['an unknown name', Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'dns'],
     ['a bad certificate', Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }), 'tls'],
     [
@@ -258,6 +267,11 @@ describe('what a handler says itself', () => {
     const own: Policy = { ...policy('payments-inbound'), rules: [rejectOn('unexpected')] };
     expect(follows(new RetryableError('not yet'), own)).toBe('retry');
     expect(follows(new Error('a bug'), own)).toBe('rejected');
+  });
+
+  it('reads when to come again however it is spelt', () => {
+    const error = Object.assign(new Error('x'), { response: { status: 503, headers: { 'Retry-After': 30 } } });
+    expect(toOutcome(error, 0)).toMatchObject({ kind: 'response', status: 503, retryAfter: '30' });
   });
 
   it('a RetryableError may say when', () => {
