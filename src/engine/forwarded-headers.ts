@@ -12,10 +12,12 @@ const NOT_PASSED_ON = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'user-agent',
 ]);
 
 /** The headers that came with an event, as the flat list that goes out with it again. */
 export function passedThrough(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => (NOT_PASSED_ON.has(name) ? [] : [name, value]));
+  const ofConnection = new Set(headers.connection?.toLowerCase().split(/[\s,]+/));
+  return Object.entries(headers).flatMap(([name, value]) =>
+    NOT_PASSED_ON.has(name) || ofConnection.has(name) ? [] : [name, value],
+  );
 }
