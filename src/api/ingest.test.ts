@@ -1,7 +1,9 @@
 /** Receiving over HTTP: the sources' API by the official SDK, the open path, and what hostile senders try there. */
 
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import Stripe from 'stripe';
 import { Svix } from 'svix';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,11 +19,14 @@ let rig: InboundRig;
 let server: FastifyInstance;
 let svix: Svix;
 let base = '';
+let serverLog: { msg: string }[];
 
 beforeEach(async () => {
   rig = await createInboundRig({ maxBodyBytes: LIMIT });
   const { resources, store, clock, receiver } = rig;
-  server = createServer({ resources, store, clock, receiver, logger: false });
+  serverLog = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => serverLog.push(JSON.parse(line) as { msg: string }) });
+  server = createServer({ resources, store, clock, receiver, logger });
   await server.listen({ host: '127.0.0.1', port: 0 });
   base = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
   const { token } = await resources.tokens.create({ name: 'test', scope: 'admin' });
@@ -184,9 +189,15 @@ describe('POST /in/{source}', () => {
     });
     const target = await startReceiver();
     await svix.ingest.endpoint.create('stripe', { url: target.url });
-    await signedPost();
+    const sent = { 'user-agent': 'Stripe/1.0', connection: 'close, x-hop', 'x-hop': '1', 'x-kept': '2' };
+    const head = Object.entries({ ...sent, 'stripe-signature': signature(event()), 'content-length': event().length });
+    await raw(
+      `POST /in/stripe HTTP/1.1\r\nhost: x\r\n${head.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n${event()}`,
+    );
     await target.arrived(1);
     const [arrival] = target.arrivals;
+    expect(arrival?.headers).toMatchObject({ 'user-agent': 'Stripe/1.0', 'x-kept': '2' });
+    expect(arrival?.headers['x-hop']).toBeUndefined();
     const header = String(arrival?.headers['stripe-signature']);
     expect(stripe.webhooks.constructEvent(arrival?.body ?? '', header, SECRET).id).toBe('evt_1');
     await target.close();
@@ -391,20 +402,94 @@ describe('hostile senders', () => {
     expect(await rig.messages('stripe')).toEqual([]);
   });
 
-  it.each<[string, string]>([
+  /** What was refused, by the receiver or before it. */
+  const refusals = () => [
+    ...rig.log.filter(({ level }) => level === 'warn').map(({ message }) => message),
+    ...serverLog.map(({ msg }) => msg),
+  ];
+  const unread = 'request refused before it could be read';
+  const posted = (rest: string) => `POST /in/stripe HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${rest}`;
+  const other = (method: string, target = '/in/stripe') =>
+    `${method} ${target} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`;
+
+  it.each<[string, number, string, string]>([
     [
       'the signature twice',
-      `stripe-signature: t=1,v1=${hash}\r\nstripe-signature: t=1,v1=${hash}\r\ncontent-length: 2\r\n\r\n{}`,
+      400,
+      'webhook refused: bad_request',
+      posted(`stripe-signature: t=1,v1=${hash}\r\nstripe-signature: t=1,v1=${hash}\r\ncontent-length: 2\r\n\r\n{}`),
     ],
-    ['two lengths', 'content-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
-    ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'],
-    ['a flood of headers', `${'x-a: b\r\n'.repeat(3000)}content-length: 2\r\n\r\n{}`],
-    ['a NUL in a header', 'stripe-signature: t=1\0\r\ncontent-length: 2\r\n\r\n{}'],
-  ])('%s is refused', async (_, rest) => {
+    ['two lengths', 400, unread, posted('content-length: 2\r\ncontent-length: 3\r\n\r\n{}')],
+    [
+      'a length and chunks',
+      400,
+      unread,
+      posted('content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'),
+    ],
+    [
+      'a flood of headers',
+      400,
+      'webhook refused: bad_request',
+      posted(`${'x-a: b\r\n'.repeat(3000)}content-length: 2\r\n\r\n{}`),
+    ],
+    ['a header beyond the limit', 431, unread, posted(`x-a: ${'b'.repeat(20_000)}\r\ncontent-length: 2\r\n\r\n{}`)],
+    ['a NUL in a header', 400, unread, posted('stripe-signature: t=1\0\r\ncontent-length: 2\r\n\r\n{}')],
+    ['another expectation', 417, unread, posted('expect: 200-ok\r\ncontent-length: 2\r\n\r\n{}')],
+    ['no host', 400, unread, 'POST /in/stripe HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}'],
+    ['a path that cannot be decoded', 400, unread, other('POST', '/in/%zz')],
+    ['a name beyond all limits', 414, unread, other('POST', `/in/${'a'.repeat(2000)}`)],
+    ['a TRACE', 405, 'webhook refused: method_not_allowed', other('TRACE')],
+    ['a PROPFIND', 405, 'webhook refused: method_not_allowed', other('PROPFIND')],
+    ['a CONNECT', 405, unread, other('CONNECT', 'x:443')],
+    ['a TLS greeting', 400, unread, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ])('ALL-06 %s gets %i, is not stored, and is in the log', async (_, status, logged, request) => {
     await source();
-    const status = await raw(`POST /in/stripe HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${rest}`);
-    expect(status).toMatch(/^HTTP\/1\.1 4\d\d/);
+    const [head = '', body = ''] = (await raw(request)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(JSON.parse(body)).toMatchObject({ code: expect.any(String), detail: expect.any(String) });
+    expect(refusals()).toEqual([logged]);
     expect(await rig.messages('stripe')).toEqual([]);
+  });
+
+  it.each([
+    ['sends rubbish', 'rubbish\r\n\r\n'],
+    ['never ends its headers', 'POST /in/stripe HTTP/1.1\r\nhost: x\r\n'],
+    ['never ends its body', posted('content-length: 100\r\n\r\n{')],
+  ])('ALL-06 whoever %s and leaves its side of the connection open does not keep ours', async (_, sent) => {
+    const { resources, store, clock, receiver } = rig;
+    const hasty = createServer({ resources, store, clock, receiver, logger: false });
+    Object.assign(hasty.server, { requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 50 });
+    await hasty.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = hasty.server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(sent));
+    const answers: string[] = [];
+    socket.setEncoding('latin1').on('data', (text: string) => answers.push(text));
+    socket.on('error', () => {});
+    await expect.poll(() => answers.join(''), { timeout: 10_000 }).toMatch(/^HTTP\/1\.1 4/);
+    await expect.poll(() => promisify(hasty.server.getConnections.bind(hasty.server))()).toBe(0);
+    socket.destroy();
+    await hasty.close();
+  });
+
+  it.each([
+    ['of no known form', 'foo'],
+    ['that is empty', ''],
+  ])('takes a content type %s, by every way in', async (_, type) => {
+    await source();
+    const sent = (id: string, target: string, chunked: boolean) => {
+      const body = event(id);
+      const head = `POST ${target} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\nstripe-signature: ${signature(body)}\r\n`;
+      const size = body.length.toString(16);
+      return raw(
+        chunked
+          ? `${head}transfer-encoding: chunked\r\n\r\n${size}\r\n${body}\r\n0\r\n\r\n`
+          : `${head}content-length: ${body.length}\r\n\r\n${body}`,
+      );
+    };
+    expect(await sent('evt_1', '/in/stripe', false)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sent('evt_2', '/in/stripe', true)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sent('evt_3', '/in/stripe?x=1', false)).toMatch(/^HTTP\/1\.1 200 /);
+    expect((await rig.messages('stripe')).map(({ headers }) => headers?.['content-type'])).toEqual([type, type, type]);
   });
 
   const cutOff = async (breakOff: (socket: Socket) => void) => {
@@ -432,9 +517,10 @@ describe('hostile senders', () => {
     expect(await rig.messages('stripe')).toEqual([]);
   });
 
-  it('a body that is cut off is not stored', async () => {
+  it('ALL-06 a body that is cut off is not stored, and is in the log', async () => {
     await source();
     await cutOff((socket) => socket.destroy());
+    await expect.poll(refusals).toContain('webhook refused: bad_request');
     expect((await signedPost(event('evt_after'))).status).toBe(200);
     expect((await rig.messages('stripe')).map(({ eventId }) => eventId)).toEqual(['evt_after']);
   });

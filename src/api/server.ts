@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts';
 import { receiveDirectly, receivingRoute, WholeRequest } from '../inbound/index.ts';
 import type { Served } from './api.ts';
 import { requireToken } from './auth.ts';
-import { answerClientError } from './client-error.ts';
+import { answerClientError, answerFrameworkError, refuseEarly } from './early-refusals.ts';
 import { endConnectionsOnClose } from './end-connections-on-close.ts';
 import { answerError } from './errors.ts';
 import { keepIdempotency } from './idempotency.ts';
@@ -40,8 +40,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: MAX_PARAM_LENGTH },
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { IncomingMessage: WholeRequest },
-    frameworkErrors: answerError,
+    http: { IncomingMessage: WholeRequest, requireHostHeader: false },
+    frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerClientError,
   });
   server.decorateRequest('token');
@@ -51,6 +51,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // One way to write an answer: what is sent and what is remembered under an idempotency key are the same text.
   server.setSerializerCompiler(() => JSON.stringify);
   server.setErrorHandler(answerError);
+  refuseEarly(server);
   endConnectionsOnClose(server);
   answerUnknownRoutes(server);
   readJsonBodies(server);

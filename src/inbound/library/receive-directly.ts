@@ -12,6 +12,7 @@ import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
 import { PlainConnection, type PlainConnectionOptions } from './plain-connection.ts';
 import { outsideUrl } from './read-request.ts';
+import { ROUTED_METHODS } from './receivers.ts';
 import { WholeRequest } from './whole-request.ts';
 
 /** Letters that mean themselves in a path. A query, an escape or an empty part is the framework's. */
@@ -58,24 +59,31 @@ export function receiveDirectly(server: FastifyInstance, receiver: Receiver, { c
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const { method, url = '' } = request;
-    const place = method === 'POST' && !isClosing ? placeOf(url, prefix) : undefined;
-    const headers = place && headersEachOnce(request);
+    const { method = '', url = '' } = request;
+    const place = isClosing ? undefined : placeOf(url, prefix);
+    if (place && !ROUTED_METHODS.has(method)) {
+      // The framework has no route for it, and would refuse it without a word to the log.
+      const unread = { method, url, headers: {}, body: new Uint8Array() };
+      answerWith(response, receiver.receive(place.source, unread, place.urlToken));
+      return;
+    }
+    const headers = place && method === 'POST' ? headersEachOnce(request) : undefined;
     if (!place || !headers || !isPlain(headers, receiver.maxBodyBytes) || !(request instanceof WholeRequest)) {
       framework?.call(server.server, request as never, response as never);
       return;
     }
     const outside = outsideUrl(url, headers, 'encrypted' in request.socket);
     request.once('aborted', () => {
-      // One that ends too early is told by the parser, and logged there; of one that is reset nobody else would know.
-      if (!request.complete && request.socket.errored) receiver.refuse('bad_request', place.source, 'cut off');
+      if (!request.complete) receiver.refuse('bad_request', place.source, 'cut off');
     });
-    request.whenWhole((body) => {
-      receive(place, outside, headers, body).then(
-        (answer) => send(response, answer, isClosing),
-        () => response.destroy(),
-      );
-    });
+    request.whenWhole((body) => answerWith(response, receive(place, outside, headers, body)));
+  }
+
+  function answerWith(response: ServerResponse, answering: Promise<Answer>): void {
+    answering.then(
+      (answer) => send(response, answer, isClosing),
+      () => response.destroy(),
+    );
   }
 
   function receive(place: Place, url: string, headers: Readonly<Record<string, string>>, body: Uint8Array) {
@@ -129,8 +137,8 @@ function headersEachOnce({ headers, rawHeaders }: IncomingMessage): Readonly<Rec
 
 /** Its length is known and within the limit: nothing is read that would be refused for its size. */
 function isPlain(headers: Readonly<Record<string, string>>, maxBodyBytes: number): boolean {
-  const length = headers['content-length'];
-  return length !== undefined && LENGTH.test(length) && Number(length) <= maxBodyBytes;
+  const { 'content-length': length, host } = headers;
+  return length !== undefined && host !== undefined && LENGTH.test(length) && Number(length) <= maxBodyBytes;
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer, isClosing: boolean): void {

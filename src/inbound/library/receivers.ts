@@ -121,6 +121,18 @@ interface Place {
   readonly urlToken?: string;
 }
 
+/** Nearly all that a framework knows: what is refused for its method is told and logged like everything else. */
+export const ROUTED_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+]);
+
 /** Registers the route with a body parser that keeps bytes, on an instance that has no other routes. */
 export function receivingRoute(
   server: FastifyInstance,
@@ -133,10 +145,14 @@ export function receivingRoute(
     done(null, body);
   });
   server.route({
-    // All of them: what is refused for its method is told and logged like everything else.
-    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    method: [...ROUTED_METHODS],
     url: path,
     schema: { hide: true } as object,
+    // Bytes are bytes, and not refused for a type that nobody here reads; providers see the headers as they came.
+    preParsing(request, _, __, done) {
+      delete request.headers['content-type'];
+      done();
+    },
     // Of the body parser alone: the receiver answers, and never throws.
     errorHandler(error, request, reply) {
       const { source } = placeOf(request.params as Record<string, string>);
