@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -5,9 +6,11 @@ import { fastify } from 'fastify';
 import { Hono } from 'hono';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createServer as createApiServer } from '../../api/index.ts';
 import { openSqliteStore } from '../../store/sqlite/index.ts';
 import { createManualClock } from '../../testing/manual-clock.ts';
 import { PermanentError } from '../handlers/handler-errors.ts';
+import { findProvider } from '../providers/index.ts';
 import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
 import type { EventsByType } from './declared-source.ts';
 import { nextRoute } from './next-route.ts';
@@ -450,6 +453,49 @@ describe('receivers take the raw body', () => {
     const { POST, GET } = declare().next();
     expect((await POST(post(event()))).status).toBe(200);
     expect((await GET(new Request('http://localhost/webhooks'))).status).toBe(405);
+  });
+
+  it('PAY-01 answers without a body where the provider wants none, by every way in', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const hex = Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex');
+    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const source = rig.source('discord', { settings: { publicKey: hex } }).on('*', () => {});
+    const discord = findProvider('discord');
+    const requestOf = (type: string) => {
+      const sample = discord.sample('APPLICATION_AUTHORIZED', { now: Date.now(), token: `t${++count}` });
+      const body = type === 'ping' ? Buffer.from('{"version":1,"type":0}') : sample.body;
+      return discord.sign({ ...sample, body }, { publicKey: hex, privateKey: pem }, Date.now());
+    };
+    const server = fastify();
+    await server.register(source.fastify('/webhooks'));
+    const hono = new Hono().all('/webhooks', source.hono());
+    const own = createApiServer({ ...rig, logger: false });
+    closing.push(
+      () => server.close(),
+      () => own.close(),
+    );
+    const urls = [
+      await listen(createServer(source.node())),
+      `${await server.listen({ port: 0, host: '127.0.0.1' })}/webhooks`,
+      `${await own.listen({ port: 0, host: '127.0.0.1' })}/in/discord`,
+      // A query is not plain: it goes by Node's own request and response.
+      `${own.listeningOrigin}/in/discord?`,
+    ];
+    const ways: ((request: Request) => Promise<Response> | Response)[] = [
+      source.receive,
+      source.next().POST,
+      (each) => hono.request(each),
+      ...urls.map((url) => (each: Request) => fetch(new Request(url, each))),
+    ];
+    for (const way of ways) {
+      for (const type of ['ping', 'event']) {
+        const { body, headers } = requestOf(type);
+        const init = { method: 'POST', body: new Uint8Array(body), headers: { ...headers }, duplex: 'half' } as const;
+        const answer = await way(new Request('http://localhost/webhooks', init));
+        expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([204, null, '']);
+      }
+    }
+    expect(await rig.messages('discord')).toHaveLength(ways.length);
   });
 
   it('ALL-06 what is refused before it can be verified is in the log too', async () => {

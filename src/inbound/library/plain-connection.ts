@@ -23,6 +23,9 @@ export interface PlainConnectionOptions {
   readonly onGone: (connection: PlainConnection) => void;
 }
 
+/** It has no body and must not say how long that is. */
+export const NO_CONTENT = 204;
+
 export class PlainConnection {
   readonly #socket: Socket;
   readonly #options: PlainConnectionOptions;
@@ -99,7 +102,8 @@ export class PlainConnection {
   /** As Node writes it, header by header. Undefined when a header would break out of its line. */
   #textOf({ status, headers, body }: Answer, isLast: boolean): string | undefined {
     const { keepAliveMs, date } = this.#options;
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
+    if (status !== NO_CONTENT) head += `content-length: ${Buffer.byteLength(body)}\r\n`;
     for (const name of Object.keys(headers)) {
       const value = headers[name] ?? '';
       if (!VISIBLE.test(value)) return undefined;

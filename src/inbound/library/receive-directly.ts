@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import type { Answer } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
-import { PlainConnection, type PlainConnectionOptions } from './plain-connection.ts';
+import { NO_CONTENT, PlainConnection, type PlainConnectionOptions } from './plain-connection.ts';
 import { outsideUrl } from './read-request.ts';
 import { ROUTED_METHODS } from './receivers.ts';
 import { WholeRequest } from './whole-request.ts';
@@ -143,7 +143,7 @@ function isPlain(headers: Readonly<Record<string, string>>, maxBodyBytes: number
 
 function send(response: ServerResponse, { status, headers, body }: Answer, isClosing: boolean): void {
   try {
-    const all = ['content-length', String(Buffer.byteLength(body))];
+    const all = status === NO_CONTENT ? [] : ['content-length', String(Buffer.byteLength(body))];
     for (const name of Object.keys(headers)) all.push(name, headers[name] ?? '');
     if (isClosing) all.push('connection', 'close');
     response.writeHead(status, all).end(body);

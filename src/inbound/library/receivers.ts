@@ -49,7 +49,8 @@ export function createReceivers(receiver: Receiver, { clock, logger, name }: Rec
   async function receive(request: Request): Promise<Response> {
     const read = await readFetchRequest(request, receiver.maxBodyBytes);
     const answer = typeof read === 'string' ? refuse(receiver, name, read) : await receiver.receive(name, read);
-    return new Response(answer.body, { status: answer.status, headers: answer.headers });
+    // A 204 with a body, even an empty one, cannot be made.
+    return new Response(answer.body || null, { status: answer.status, headers: answer.headers });
   }
 
   async function answerNode(request: IncomingMessage, response: ServerResponse): Promise<void> {
