@@ -59,7 +59,7 @@ export const adyen = defineProvider({
   eventOf(request) {
     const list = items(request);
     const ids = list.map(
-      (item) => `${textAt(item, 'pspReference')}.${textAt(item, 'eventCode')}.${String(at(item, 'success'))}`,
+      (item) => `${String(at(item, 'pspReference'))}.${String(at(item, 'eventCode'))}.${String(at(item, 'success'))}`,
     );
     return inboundEvent({
       id: ids.length === 1 ? ids[0] : batchId(ids),
@@ -94,19 +94,21 @@ function items(request: InboundRequest): readonly Json[] {
   return found;
 }
 
-/** The fields that Adyen signs, joined as its libraries join them: a colon in a value is not escaped. */
+/**
+ * The fields that Adyen signs, joined as its libraries join them: a colon in a value is not escaped. Only the reference that is
+ * the merchant's own may have one: if others could, a signature would also fit the same text cut in other places.
+ */
 function signedText(item: Json): string | undefined {
-  const fields = [
-    at(item, 'pspReference'),
-    at(item, 'originalReference') ?? '',
-    at(item, 'merchantAccountCode'),
-    at(item, 'merchantReference') ?? '',
-    at(item, 'amount', 'value'),
-    at(item, 'amount', 'currency'),
-    at(item, 'eventCode'),
-    at(item, 'success'),
-  ];
-  return fields.every((field) => ['string', 'number', 'boolean'].includes(typeof field)) ? fields.join(':') : undefined;
+  const before = [at(item, 'pspReference'), at(item, 'originalReference') ?? '', at(item, 'merchantAccountCode')];
+  const reference = at(item, 'merchantReference') ?? '';
+  const { value, currency } = (isObject(item.amount) ? item.amount : {}) as Json;
+  const after = [value, currency, at(item, 'eventCode'), at(item, 'success')];
+  if (![...before, ...after].every((field) => isPlain(field) && !String(field).includes(':'))) return undefined;
+  return isPlain(reference) ? [...before, reference, ...after].join(':') : undefined;
+}
+
+function isPlain(field: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof field);
 }
 
 function notification(eventCode: string, token: string, now: number): object {

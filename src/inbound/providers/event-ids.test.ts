@@ -1,4 +1,5 @@
 /** What makes two requests one event, and what must not. */
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createSigner } from '../../signing/index.ts';
 import type { InboundRequest, ProviderSettings } from './provider.ts';
@@ -149,10 +150,91 @@ describe('standard-webhooks', () => {
 });
 
 describe('shopify', () => {
-  it('one event id in two topics is two events', () => {
-    const of = (topic: string) =>
-      eventOf('shopify', { clientSecret: 's1' }, request({}, { 'x-shopify-topic': topic, 'x-shopify-event-id': 'e1' }));
-    expect(of('orders/create')).toEqual({ id: 'e1.orders/create', type: 'orders.create' });
-    expect(of('orders/paid').id).not.toBe(of('orders/create').id);
+  const of = (topic: string, ids: Record<string, string>) =>
+    eventOf('shopify', { clientSecret: 's1' }, request({}, { 'x-shopify-topic': topic, ...ids }));
+
+  it('the id of a delivery tells repeats: several things of one topic may come of one action, with its one event id', () => {
+    const [one, another] = ['w1', 'w2'].map((id) =>
+      of('inventory_levels/update', { 'x-shopify-event-id': 'e1', 'x-shopify-webhook-id': id }),
+    );
+    expect([one?.id, another?.id]).toEqual(['w1', 'w2']);
+  });
+
+  it('without it, one event id in two topics is two events', () => {
+    const action = { 'x-shopify-event-id': 'e1' };
+    expect(of('orders/create', action)).toEqual({ id: 'e1.orders/create', type: 'orders.create' });
+    expect(of('orders/paid', action).id).not.toBe(of('orders/create', action).id);
+  });
+});
+
+describe('sendgrid', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const settings = { publicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') };
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const idOf = (...events: object[]) => {
+    const signed = findProvider('sendgrid').sign(request(events), { ...settings, privateKey: pem }, NOW);
+    return verified('sendgrid', settings, signed).id;
+  };
+
+  it('a batch in which an event has no id has none: unsubscribes of two people are not one', () => {
+    expect(idOf({ event: 'open', sg_event_id: 'a' }, { event: 'open', sg_event_id: 'b' })).toMatch(/^batch_/);
+    expect(idOf({ event: 'open', sg_event_id: 'a' }, { event: 'unsubscribe' })).toBeUndefined();
+    expect(idOf({ event: 'unsubscribe' })).toBeUndefined();
+  });
+});
+
+describe('hubspot', () => {
+  const of = (body: object) => eventOf('hubspot', { clientSecret: 's1' }, request(body));
+
+  it('a batch in which an event has no id has none', () => {
+    expect(of([{ subscriptionType: 'contact.creation', eventId: 1 }]).id).toMatch(/^batch_/);
+    expect(of([{ subscriptionType: 'contact.creation' }])).toEqual({ type: 'contact.creation' });
+  });
+
+  it('the record that a workflow sends is an event: with a 4xx it would not come again', () => {
+    expect(of({ vid: 1, properties: {} })).toEqual({ type: 'webhook' });
+  });
+});
+
+describe('gitlab', () => {
+  it('events that one webhook caused share a UUID, and are several all the same', () => {
+    const settings = { secretToken: 't1' };
+    const of = (headers: Record<string, string>) =>
+      eventOf('gitlab', settings, request({ object_kind: 'push' }, { 'x-gitlab-event-uuid': 'u1', ...headers })).id;
+    expect(of({})).toBeUndefined();
+    expect(of({ 'idempotency-key': 'k1' })).toBe('k1');
+  });
+});
+
+describe('adyen', () => {
+  const settings = { hmacKey: 'ab' };
+  const adyen = findProvider('adyen');
+  const verdictOf = (change: object) => {
+    const { notificationItems } = JSON.parse(adyen.sample('AUTHORISATION', { now: NOW, token: 'p1' }).body.toString());
+    const [{ NotificationRequestItem: item }] = notificationItems;
+    const signed = adyen.sign(request({ notificationItems }), settings, NOW);
+    const [{ NotificationRequestItem: whole }] = JSON.parse(signed.body.toString()).notificationItems;
+    expect(item.pspReference).toBe('p1');
+    const changed = { notificationItems: [{ NotificationRequestItem: { ...whole, ...change } }] };
+    return adyen.prepare(settings).verify(request(changed), portsWith('', []));
+  };
+
+  it('a signature does not fit the same text cut in other places: it would be an event of another id', () => {
+    expect(verdictOf({})).toEqual({ kind: 'verified' });
+    // Signed was p1::TestMerchant:order-p1:…
+    expect(
+      verdictOf({ pspReference: 'p1:', originalReference: 'TestMerchant', merchantAccountCode: 'order-p1' }),
+    ).toEqual({
+      kind: 'refused',
+      reason: expect.stringContaining('a field that is signed'),
+    });
+    const moved = { originalReference: ':TestMerchant', merchantAccountCode: 'order-p1', merchantReference: '1130' };
+    expect(verdictOf(moved)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('a reference of the merchant may have a colon, and a number is an id too', () => {
+    const { notificationItems } = JSON.parse(adyen.sample('REFUND', { now: NOW, token: 'p1' }).body.toString());
+    Object.assign(notificationItems[0].NotificationRequestItem, { merchantReference: 'shop:1', pspReference: 881 });
+    expect(eventOf('adyen', settings, request({ notificationItems })).id).toBe('881.REFUND.true');
   });
 });

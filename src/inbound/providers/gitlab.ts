@@ -64,9 +64,8 @@ export const gitlab = defineProvider({
     const isSigned = all(settings, 'signingToken').length > 0;
     return inboundEvent({
       // Where requests are signed, the id is the one that was verified: any other could be changed to pass as new.
-      id: isSigned
-        ? readSignedHeaders(request.headers)?.messageId
-        : (header(request, 'idempotency-key') ?? header(request, 'x-gitlab-event-uuid')),
+      // X-Gitlab-Event-UUID is none: events that a webhook's own call caused have that webhook's.
+      id: isSigned ? readSignedHeaders(request.headers)?.messageId : header(request, 'idempotency-key'),
       type: body.object_kind ?? body.event_name,
     });
   },

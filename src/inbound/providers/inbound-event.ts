@@ -43,8 +43,9 @@ export function inboundEvent(found: {
   return event;
 }
 
-/** One id for a batch of events: the same events in the same order are the same delivery. */
-export function batchId(ids: readonly string[]): string {
+/** One id for a batch of events: the same events in the same order are the same delivery. None where one of them has none. */
+export function batchId(ids: readonly unknown[]): string | undefined {
+  if (ids.some((id) => id === undefined || id === null)) return undefined;
   return `batch_${createHash('sha256').update(JSON.stringify(ids)).digest('hex')}`;
 }
 

@@ -57,11 +57,10 @@ export const sendgrid = defineProvider({
   eventOf(request) {
     const events = arrayBody(request);
     const time = at(events[0], 'timestamp');
+    const ids = events.map((event) => at(event, 'sg_event_id'));
     return inboundEvent({
-      id:
-        events.length === 1
-          ? at(events[0], 'sg_event_id')
-          : batchId(events.map((event) => String(at(event, 'sg_event_id')))),
+      // Not every kind of event has one: unsubscribes are known to come without.
+      id: ids.length === 1 ? ids[0] : batchId(ids),
       type: batchType(events.map((event) => at(event, 'event'))),
       createdAt: typeof time === 'number' ? time * 1000 : undefined,
     });

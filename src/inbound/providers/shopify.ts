@@ -61,10 +61,13 @@ export const shopify = defineProvider({
 });
 
 /**
- * One action of a merchant has one event id for all the topics that it touches. Two subscriptions to one topic are told
- * apart by nothing: they are one event.
+ * The id of the delivery, which its retries keep. One action of a merchant has one event id for all that it touches, several
+ * things of one topic among them: by that id, all but the first of them would be copies. So two subscriptions to one topic
+ * are two events.
  */
 function idOf(request: InboundRequest): string | undefined {
-  const id = header(request, 'x-shopify-event-id');
-  return id === undefined ? header(request, 'x-shopify-webhook-id') : `${id}.${header(request, 'x-shopify-topic')}`;
+  const delivery = header(request, 'x-shopify-webhook-id');
+  if (delivery !== undefined) return delivery;
+  const action = header(request, 'x-shopify-event-id');
+  return action === undefined ? undefined : `${action}.${header(request, 'x-shopify-topic')}`;
 }
