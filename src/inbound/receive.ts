@@ -88,7 +88,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const unread = answerUnread(open, title, request, urlToken);
       if (unread !== undefined) return unread;
       const asked = open.prepared.verify(request, ports);
-      const answer = answerUnstored(title, request, 'kind' in asked ? asked : await asked);
+      const answer = answerUnstored(open, title, request, 'kind' in asked ? asked : await asked);
       if (answer !== undefined) return answer;
       const event = eventOf(open, request);
       if (typeof event === 'string') return refuse('invalid_event', title, event);
@@ -135,7 +135,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** The answer to what is not an event that was verified; undefined for one that is. */
-  function answerUnstored(title: string, request: InboundRequest, verdict: Verdict): Answer | undefined {
+  function answerUnstored(
+    { provider }: OpenSource,
+    title: string,
+    request: InboundRequest,
+    verdict: Verdict,
+  ): Answer | undefined {
     if (verdict.kind === 'answer') {
       return answered(title, { status: verdict.status, headers: verdict.headers, body: verdict.body });
     }
@@ -144,7 +149,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const why = verdict.kind === 'refused' ? verdict.reason : 'it asks nothing';
       return refuse('method_not_allowed', title, `a GET, and no challenge of this provider's: ${why}`);
     }
-    return verdict.kind === 'refused' ? refuse('verification_failed', title, verdict.reason) : undefined;
+    if (verdict.kind !== 'refused') return undefined;
+    const answer = refuse('verification_failed', title, verdict.reason);
+    return { ...answer, headers: { ...answer.headers, ...provider.refusedHeaders } };
   }
 
   function publicationOf(

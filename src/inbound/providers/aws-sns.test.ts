@@ -77,6 +77,8 @@ describe('Amazon SNS', () => {
     'https://sns.amazonaws.com.evil.example/x.pem',
     'https://evil.amazonaws.com/x.pem',
     'https://bucket.s3.amazonaws.com/x.pem',
+    'https://sns.s3-us-west-2.amazonaws.com/x.pem',
+    'https://sns.s3-accelerate.amazonaws.com/x.pem',
     'https://sns.eu-central-1.amazonaws.com/x.pem?a',
     'https://sns.eu-central-1.amazonaws.com/x.txt',
     'https://sns.eu-central-1.amazonaws.com@evil.example/x.pem',

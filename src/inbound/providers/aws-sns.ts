@@ -13,7 +13,8 @@ import { all, one } from './settings.ts';
 import { outsideWindow, parseTimestamp } from './timestamp.ts';
 import { answer, refused, unavailable, VERIFIED } from './verdict.ts';
 
-const HOST = /^sns\.[a-z0-9-]{3,32}\.amazonaws\.com(?:\.cn)?$/;
+/** By a region alone: sns.s3-accelerate.amazonaws.com is somebody's bucket. */
+const HOST = /^sns\.[a-z]{2,3}(?:-[a-z]{2,12}){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?$/;
 const CERTIFICATE: CertificatePlace = { host: HOST, path: /^\/[A-Za-z0-9._-]+\.pem$/ };
 const SUBSCRIBE: CertificatePlace = { host: HOST, path: /^\/\?Action=ConfirmSubscription&[\w.%:&=-]+$/ };
 const LONGEST_SIGNATURE = 1024;

@@ -17,6 +17,8 @@ export const basic = defineProvider({
     password: { doc: 'the password that the sender uses', required: true, secret: true, list: true },
     ...FREE_FORM_SETTINGS,
   },
+  // Senders that wait to be asked send no password before they are.
+  refusedHeaders: { 'www-authenticate': 'Basic realm="webhooks", charset="UTF-8"' },
   // Nobody knows how long this sender retries: as long as the longest that we know of.
   dedupeForMs: 30 * DAY_MS,
   prepare(settings) {

@@ -39,6 +39,16 @@ describe('slack', () => {
     });
   });
 
+  it('answers the look at the certificate of a command, signed or not, and no other form', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const form = (body: string, given: Record<string, string> = headers) =>
+      verdictOf('slack', settings, { method: 'POST', url: '', headers: given, body: Buffer.from(body) });
+    expect(form('ssl_check=1&token=x')).toEqual({ kind: 'answer', status: 200, headers: {}, body: '' });
+    expect(form('ssl_check=0&command=/weather')).toMatchObject({ kind: 'refused' });
+    expect(form('text=ssl_check%3D1')).toMatchObject({ kind: 'refused' });
+    expect(form('ssl_check=1', {})).toMatchObject({ kind: 'refused' });
+  });
+
   it('takes an event that merely speaks of url_verification as an event', () => {
     const event = { type: 'event_callback', event_id: 'Ev1', event: { type: 'message', text: 'url_verification' } };
     expect(verdictOf('slack', settings, signed('slack', settings, event))).toEqual({ kind: 'verified' });

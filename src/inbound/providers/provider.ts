@@ -90,6 +90,8 @@ export interface Provider {
   readonly dedupeForMs: number;
   /** What the provider wants to hear when an event was taken, if not a 200 with some JSON. */
   readonly accepted?: Answer;
+  /** What the 401 of a request that was not verified says besides. */
+  readonly refusedHeaders?: Readonly<Record<string, string>>;
   prepare(settings: ProviderSettings): PreparedProvider;
   readonly sampleTypes: readonly string[];
   /** A realistic request of that type, unsigned. */

@@ -4,7 +4,8 @@ import { header } from './header.ts';
 import { hmacScheme } from './hmac-scheme.ts';
 import { type InboundEvent, inboundEvent } from './inbound-event.ts';
 import { at, objectBody, parseObject, textAt, viewOf } from './json-body.ts';
-import { refused, textAnswer } from './verdict.ts';
+import type { InboundRequest } from './provider.ts';
+import { answer, refused, textAnswer } from './verdict.ts';
 
 const signature = hmacScheme({
   secret: 'signingSecret',
@@ -19,7 +20,7 @@ const signature = hmacScheme({
 export const slack = defineProvider({
   name: 'slack',
   title: 'Slack',
-  doc: 'X-Slack-Signature: HMAC-SHA256 over the timestamp and the body; url_verification is answered',
+  doc: 'X-Slack-Signature: HMAC-SHA256 over the timestamp and the body; url_verification and ssl_check are answered',
   settings: {
     signingSecret: {
       doc: "the app's signing secret, under Basic Information",
@@ -36,6 +37,8 @@ export const slack = defineProvider({
   prepare(settings, toleranceMs) {
     const verify = signature.prepare(settings, toleranceMs);
     return (request, ports) => {
+      // Slack looks now and then whether a command's URL has a good certificate, and need not sign that.
+      if (isForm(request) && isSslCheck(request.body)) return answer({ status: 200, headers: {}, body: '' });
       const verdict = verify(request, ports);
       if (verdict.kind !== 'verified' || !isChallenge(request.body)) return verdict;
       const body = parseObject(request.body);
@@ -46,8 +49,7 @@ export const slack = defineProvider({
   },
   sign: signature.sign,
   eventOf(request) {
-    if (header(request, 'content-type')?.startsWith('application/x-www-form-urlencoded'))
-      return formEvent(request.body);
+    if (isForm(request)) return formEvent(request.body);
     const body = objectBody(request);
     const time = at(body, 'event_time');
     return inboundEvent({
@@ -70,6 +72,14 @@ export const slack = defineProvider({
     }),
   },
 });
+
+function isForm(request: InboundRequest): boolean {
+  return header(request, 'content-type')?.startsWith('application/x-www-form-urlencoded') ?? false;
+}
+
+function isSslCheck(body: Uint8Array): boolean {
+  return body.length < 2048 && new URLSearchParams(viewOf(body).toString()).get('ssl_check') === '1';
+}
 
 /** Only what may be Slack's handshake is parsed before it is verified: it is small and says what it is. */
 function isChallenge(body: Uint8Array): boolean {
