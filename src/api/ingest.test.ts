@@ -230,6 +230,36 @@ describe('POST /in/{source}', () => {
     expect(await shown(stripeId)).toMatchObject([{ eventId: 'evt_same', conflicts: 1, payload: { created: 1 } }]);
   });
 
+  it('asks for a password where it is what verifies: many senders wait to be asked', async () => {
+    await rig.resources.sources.create({
+      name: 'B',
+      uid: 'b',
+      provider: 'basic',
+      settings: { username: 'user', password: 'pass' },
+    });
+    const answer = await post('{}', {}, '/in/b');
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringMatching(/^Basic realm/),
+    ]);
+    const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`;
+    expect((await post('{}', { authorization }, '/in/b')).status).toBe(200);
+    await source();
+    expect((await post('{}')).headers.has('www-authenticate')).toBe(false);
+  });
+
+  it('takes ten live secrets, drops none by itself, and says how to make room for the eleventh', async () => {
+    await source();
+    const rotate = (secret: string) => rig.resources.sources.rotateSecret('stripe', { secret });
+    for (let index = 0; index < 9; index++) await rotate(`whsec_${index}`);
+    expect((await rig.resources.sources.get('stripe')).formerSecrets).toBe(9);
+    await expect(rotate('whsec_more')).rejects.toMatchObject({ code: 'limit_reached', message: /dropOld/ });
+    // It was the first, and the provider has not changed.
+    expect((await signedPost()).status).toBe(200);
+    await rotate('whsec_3');
+    expect((await rig.resources.sources.get('stripe')).formerSecrets).toBe(9);
+  });
+
   it('answers a challenge and stores nothing', async () => {
     await svix.ingest.source.create({
       name: 'M',

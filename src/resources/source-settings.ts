@@ -1,6 +1,6 @@
 /** A provider's settings: checked before they are stored, sealed at rest, and shown without their secrets. */
 import { invalid, isPosthornError, PosthornError } from '../errors.ts';
-import { findProvider, type Provider, type ProviderSettings } from '../inbound/providers/index.ts';
+import { findProvider, MOST_VALUES, type Provider, type ProviderSettings } from '../inbound/providers/index.ts';
 import type { Source } from '../model/index.ts';
 import type { SecretBox } from '../signing/index.ts';
 
@@ -84,7 +84,7 @@ export function withSecretsOf(
   return { ...given, ...Object.fromEntries(Object.entries(before).filter(([setting]) => isSecret(setting))) };
 }
 
-/** With a new secret before the one that was live so far, which goes on being taken unless it is dropped. */
+/** With a new secret before those that were live so far, which go on being taken unless they are dropped. */
 export function withNewSecret(name: string, settings: ProviderSettings, secret: string, dropOld: boolean) {
   const provider = providerOf(name);
   const key = secretSetting(provider);
@@ -97,9 +97,15 @@ export function withNewSecret(name: string, settings: ProviderSettings, secret: 
         'with its new config: PUT /ingest/api/v1/source/{source}, or sources.update in a program',
     );
   }
-  const [current] = [settings[key] ?? []].flat();
-  const keeps = !dropOld && spec.list && current !== undefined && current !== secret;
-  return { ...settings, [key]: keeps ? [secret, current] : secret };
+  if (dropOld || !spec.list) return { ...settings, [key]: secret };
+  const former = [settings[key] ?? []].flat().filter((each) => each !== secret);
+  if (former.length >= MOST_VALUES) {
+    throw new PosthornError(
+      'limit_reached',
+      `A source may have ${MOST_VALUES} secrets that work at the same time: drop the former ones when you add this one (dropOld)`,
+    );
+  }
+  return { ...settings, [key]: former.length > 0 ? [secret, ...former] : secret };
 }
 
 function under(loc: Loc, error: unknown): unknown {

@@ -58,6 +58,12 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     expect((await rig.run('sources show turn')).out).not.toContain('former');
     expect((await trigger('turn', 'whsec_first')).exitCode).toBe(1);
     expect((await trigger('turn', 'whsec_second')).exitCode).toBe(0);
+    for (const secret of ['whsec_typo', 'whsec_third']) {
+      await rig.run(['sources', 'rotate-secret', 'turn', '--secret', secret]);
+    }
+    // None of them was dropped: the provider may sign with any.
+    expect((await rig.run('sources show turn')).out).toMatch(/^former secrets +2 work until /m);
+    expect((await trigger('turn', 'whsec_second')).exitCode).toBe(0);
     expect((await rig.run('sources rotate-secret turn')).err).toContain('POSTHORN_SOURCE_SECRET');
     expect((await rig.run('sources rotate-secret open --secret x')).err).toContain('has no secret to change');
   });

@@ -23,3 +23,4 @@ export type {
 } from './provider.ts';
 export { findProvider, LONGEST_DEDUPE_MS, PROVIDERS, type ProviderName, type SettingsOf } from './registry.ts';
 export { isOneOf, textDigest } from './same-text.ts';
+export { MOST_VALUES } from './settings.ts';

@@ -8,7 +8,7 @@ export type SettingValues = Readonly<Record<string, readonly string[]>>;
 /** PEM keys are the longest. */
 const LONGEST_VALUE = 8192;
 /** Each live secret is one more signature to compute for every request of a stranger. */
-const MOST_VALUES = 10;
+export const MOST_VALUES = 10;
 
 export function parseSettings(specs: SettingSpecs, given: ProviderSettings): SettingValues {
   for (const name of Object.keys(given)) {
