@@ -20,19 +20,20 @@ const TABLES = [
     stripe_customer_id TEXT NOT NULL UNIQUE,
     tier               TEXT NOT NULL DEFAULT 'free'
   )`,
-  // as_of and status_as_of: when Stripe made the newest event that the plan and the status come from.
+  // said: the status that the newest event of the subscription itself gave, which Stripe made at as_of. status: what follows
+  // from it and from the invoices since.
   `CREATE TABLE IF NOT EXISTS subscriptions (
     id                   TEXT PRIMARY KEY,
     user_id              TEXT NOT NULL REFERENCES users (id),
     tier                 TEXT NOT NULL,
+    said                 TEXT NOT NULL,
     status               TEXT NOT NULL,
     trial_start          TEXT,
     trial_end            TEXT,
     current_period_start TEXT NOT NULL,
     current_period_end   TEXT NOT NULL,
     canceled_at          TEXT,
-    as_of                TEXT NOT NULL,
-    status_as_of         TEXT NOT NULL
+    as_of                TEXT NOT NULL
   )`,
   `CREATE TABLE IF NOT EXISTS payments (
     event_id        TEXT PRIMARY KEY,

@@ -8,12 +8,12 @@ import type { Database } from './database.ts';
 import { idOf, readEnded, readSubscription, subscriptionOf, time } from './read-event.ts';
 import {
   cancelSubscription,
+  lockUser,
   savePayment,
   saveSubscription,
-  setStatus,
-  settleTier,
+  settle,
   type User,
-  userOfCustomer,
+  userIdOf,
 } from './subscriptions.ts';
 
 export type StripeEvents = EventsByType<Stripe.Event>;
@@ -29,7 +29,7 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
   ) {
     const customer = idOf(event.data.object.customer);
     ctx.logger.info({ eventId: ctx.eventId, customer, subscription: event.data.object.id }, `processing ${event.type}`);
-    const user = await userOfCustomer(sqlOf(ctx), customer);
+    const user = await lockUser(sqlOf(ctx), 'stripe_customer_id', customer);
     if (user === undefined) throw new PermanentError(`no user has the Stripe customer ${customer}`);
     return user;
   }
@@ -42,7 +42,7 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
     const subscription = readSubscription(event.data.object, user.id);
     const isFirst = event.type === 'customer.subscription.created';
     const isNewer = await saveSubscription(sqlOf(ctx), subscription, { asOf: time(event.created), isFirst });
-    const tier = await settleTier(sqlOf(ctx), user.id);
+    const tier = await settle(sqlOf(ctx), user.id);
     const { eventId } = ctx;
     const about = { eventId, user: user.id, subscription: subscription.id, tier, status: subscription.status };
     ctx.logger.info(about, isNewer ? 'subscription saved' : 'subscription left as it is: a newer event came before');
@@ -57,7 +57,7 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
         const user = await userOf(event, ctx);
         const subscription = readEnded(event.data.object, user.id);
         await cancelSubscription(sqlOf(ctx), subscription, time(event.created));
-        const tier = await settleTier(sqlOf(ctx), user.id);
+        const tier = await settle(sqlOf(ctx), user.id);
         const about = { eventId: ctx.eventId, user: user.id, subscription: subscription.id, tier };
         ctx.logger.info(about, 'subscription canceled');
       },
@@ -66,57 +66,46 @@ export function handleSubscriptions(source: DeclaredSource<StripeEvents>, databa
     .on(
       'invoice.paid',
       async (event, ctx) => {
-        const invoice = event.data.object;
-        const id = subscriptionOf(invoice);
-        // A first payment also ends `incomplete`.
-        const change = { from: ['past_due', 'incomplete'], to: 'active', asOf: time(event.created) } as const;
-        if (!(await setStatus(sqlOf(ctx), id, change))) throw notYet(id);
-        await savePayment(sqlOf(ctx), payment(event, id, 'paid', invoice.amount_paid));
-        await settleOwner(id, ctx);
-        ctx.logger.info({ eventId: ctx.eventId, subscription: id, amount: invoice.amount_paid }, 'invoice paid');
+        const { amount_paid: amount } = event.data.object;
+        const subscription = await takePayment(event, 'paid', amount, ctx);
+        ctx.logger.info({ eventId: ctx.eventId, subscription, amount }, 'invoice paid');
       },
       inOneCommit,
     )
     .on(
       'invoice.payment_failed',
       async (event, ctx) => {
-        const invoice = event.data.object;
-        const id = subscriptionOf(invoice);
-        const change = { from: ['active', 'trialing'], to: 'past_due', asOf: time(event.created) } as const;
-        if (!(await setStatus(sqlOf(ctx), id, change))) throw notYet(id);
-        await savePayment(sqlOf(ctx), payment(event, id, 'failed', invoice.amount_due));
-        await settleOwner(id, ctx);
-        ctx.logger.warn({ eventId: ctx.eventId, subscription: id, amount: invoice.amount_due }, 'payment failed');
+        const { amount_due: amount } = event.data.object;
+        const subscription = await takePayment(event, 'failed', amount, ctx);
+        ctx.logger.warn({ eventId: ctx.eventId, subscription, amount }, 'payment failed');
       },
       inOneCommit,
     );
 
-  async function settleOwner(subscriptionId: string, ctx: HandlerContext): Promise<void> {
+  /** Answers the subscription that it was for. */
+  async function takePayment(
+    event: Event<'invoice.paid' | 'invoice.payment_failed'>,
+    outcome: 'paid' | 'failed',
+    amount: number,
+    ctx: HandlerContext,
+  ): Promise<string> {
     const sql = sqlOf(ctx);
-    const { rows } = await sql.query('SELECT user_id FROM subscriptions WHERE id = $1', [subscriptionId]);
-    for (const { user_id } of rows as { user_id: string }[]) await settleTier(sql, user_id);
+    const { id: invoiceId, currency } = event.data.object;
+    const subscriptionId = subscriptionOf(event.data.object);
+    const userId = await userIdOf(sql, subscriptionId);
+    // The invoice of a new subscription often comes before the subscription.
+    if (userId === undefined) throw new RetryableError(`the subscription ${subscriptionId} is not here yet`);
+    await lockUser(sql, 'id', userId);
+    await savePayment(sql, {
+      event_id: event.id,
+      subscription_id: subscriptionId,
+      invoice_id: invoiceId ?? '',
+      outcome,
+      amount,
+      currency,
+      created_at: time(event.created),
+    });
+    await settle(sql, userId);
+    return subscriptionId;
   }
-}
-
-/** The invoice of a new subscription often comes before the subscription. */
-function notYet(subscriptionId: string): RetryableError {
-  return new RetryableError(`the subscription ${subscriptionId} is not here yet`);
-}
-
-function payment(
-  event: Event<'invoice.paid' | 'invoice.payment_failed'>,
-  subscriptionId: string,
-  outcome: 'paid' | 'failed',
-  amount: number,
-) {
-  const { id, currency } = event.data.object;
-  return {
-    event_id: event.id,
-    subscription_id: subscriptionId,
-    invoice_id: id ?? '',
-    outcome,
-    amount,
-    currency,
-    created_at: time(event.created),
-  };
 }

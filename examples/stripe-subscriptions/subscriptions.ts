@@ -38,26 +38,23 @@ export interface Payment {
 const COLUMNS = `id, user_id, tier, status, trial_start, trial_end, current_period_start, current_period_end, canceled_at`;
 
 /**
- * The plan and the status have times of their own: an invoice changes the status alone, and must not keep a change of
- * plan out that was made before it and comes after it. Deleted is deleted: Stripe never revives a subscription.
- * `created` yields to anything from the same second, for an update is what follows it.
+ * Deleted is deleted: Stripe never revives a subscription. `created` yields to anything from the same second, for an update is
+ * what follows it.
  */
 const SAVE = (beats: '<' | '<=') => `
-  INSERT INTO subscriptions (${COLUMNS}, as_of, status_as_of)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+  INSERT INTO subscriptions (${COLUMNS}, said, as_of)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $4, $10)
   ON CONFLICT (id) DO UPDATE SET
     user_id = excluded.user_id,
     tier = excluded.tier,
+    said = excluded.said,
     trial_start = excluded.trial_start,
     trial_end = excluded.trial_end,
     current_period_start = excluded.current_period_start,
     current_period_end = excluded.current_period_end,
     canceled_at = excluded.canceled_at,
-    as_of = excluded.as_of,
-    status = CASE WHEN subscriptions.status_as_of <= excluded.as_of THEN excluded.status ELSE subscriptions.status END,
-    status_as_of =
-      CASE WHEN subscriptions.status_as_of <= excluded.as_of THEN excluded.as_of ELSE subscriptions.status_as_of END
-  WHERE subscriptions.as_of ${beats} excluded.as_of AND subscriptions.status <> 'canceled'
+    as_of = excluded.as_of
+  WHERE subscriptions.as_of ${beats} excluded.as_of AND subscriptions.said <> 'canceled'
   RETURNING id`;
 
 /** Whether it was newer than what is there. */
@@ -82,25 +79,11 @@ export async function saveSubscription(
 /** The last word on a subscription, whatever came before it and whatever is still to come. */
 export async function cancelSubscription(sql: Sql, subscription: Subscription, asOf: string): Promise<void> {
   await saveSubscription(sql, subscription, { asOf, isFirst: true });
-  await sql.query(
-    `UPDATE subscriptions SET status = 'canceled', canceled_at = coalesce($2, $3), status_as_of = $3 WHERE id = $1`,
-    [subscription.id, subscription.canceled_at, asOf],
-  );
-}
-
-/** An invoice's word on the status, where it has one: from those states to that. Whether there is such a subscription. */
-export async function setStatus(
-  sql: Sql,
-  id: string,
-  { from, to, asOf }: { from: readonly [string, string]; to: string; asOf: string },
-): Promise<boolean> {
-  const { rows } = await sql.query('SELECT id FROM subscriptions WHERE id = $1', [id]);
-  await sql.query(
-    `UPDATE subscriptions SET status = CASE WHEN status IN ($4, $5) THEN $2 ELSE status END, status_as_of = $3
-     WHERE id = $1 AND status <> 'canceled' AND status_as_of <= $3`,
-    [id, to, asOf, ...from],
-  );
-  return rows.length > 0;
+  await sql.query(`UPDATE subscriptions SET said = 'canceled', canceled_at = coalesce($2, $3) WHERE id = $1`, [
+    subscription.id,
+    subscription.canceled_at,
+    asOf,
+  ]);
 }
 
 export async function savePayment(sql: Sql, payment: Payment): Promise<void> {
@@ -112,8 +95,29 @@ export async function savePayment(sql: Sql, payment: Payment): Promise<void> {
   );
 }
 
-/** What a user may use follows from the subscriptions that run: free without one. Answers the tier. */
-export async function settleTier(sql: Sql, userId: string): Promise<Tier> {
+/**
+ * What became of the newest invoice that is no older than the subscription's own word. Of one second, the invoice follows the
+ * subscription, as a first payment follows its creation, and what was paid follows what failed.
+ */
+const LAST_OUTCOME = `(
+  SELECT outcome FROM payments
+  WHERE subscription_id = subscriptions.id AND created_at >= subscriptions.as_of
+  ORDER BY created_at DESC, outcome DESC LIMIT 1)`;
+
+/**
+ * All that follows from what was written, worked out anew from the records, so that it does not matter in which order they came:
+ * each subscription's status, and what the user may use, free without a subscription that runs. Answers the tier.
+ */
+export async function settle(sql: Sql, userId: string): Promise<Tier> {
+  // A first payment also ends `incomplete`. What is unpaid, paused or at its end is so until Stripe says otherwise.
+  await sql.query(
+    `UPDATE subscriptions SET status = CASE
+       WHEN said IN ('active', 'trialing') AND ${LAST_OUTCOME} = 'failed' THEN 'past_due'
+       WHEN said IN ('past_due', 'incomplete') AND ${LAST_OUTCOME} = 'paid' THEN 'active'
+       ELSE said END
+     WHERE user_id = $1`,
+    [userId],
+  );
   const { rows } = await sql.query(
     `UPDATE users SET tier = coalesce(
        (SELECT tier FROM subscriptions
@@ -132,9 +136,18 @@ export async function addUser(sql: Sql, user: Omit<User, 'tier'>): Promise<void>
   ]);
 }
 
-export async function userOfCustomer(sql: Sql, customerId: string): Promise<User | undefined> {
-  const { rows } = await sql.query('SELECT * FROM users WHERE stripe_customer_id = $1', [customerId]);
+/**
+ * The user, whose row is locked by this until the transaction ends. Two events of one user are handled one after the other so:
+ * each of them settles the tier by what both have written, and not by what was there when they began.
+ */
+export async function lockUser(sql: Sql, by: 'id' | 'stripe_customer_id', value: string): Promise<User | undefined> {
+  const { rows } = await sql.query(`UPDATE users SET tier = tier WHERE ${by} = $1 RETURNING *`, [value]);
   return rows[0] as User | undefined;
+}
+
+export async function userIdOf(sql: Sql, subscriptionId: string): Promise<string | undefined> {
+  const { rows } = await sql.query('SELECT user_id FROM subscriptions WHERE id = $1', [subscriptionId]);
+  return (rows[0] as { user_id: string } | undefined)?.user_id;
 }
 
 export interface Account extends User {

@@ -182,7 +182,7 @@ describe('when something fails', () => {
 
   it.each([
     ['a customer that nobody is', 'customer.subscription.created', { customer: 'cus_nobody' }, 'no user has'],
-    ['no items', 'customer.subscription.updated', { items: { data: [] } }, 'has no items'],
+    ['no items', 'customer.subscription.updated', { items: { data: [] } }, 'has no item with a price'],
     ['a price of no tier', 'customer.subscription.updated', { items: { data: [item('gold', 1)] } }, 'is of no tier'],
     ['an invoice of no subscription', 'invoice.paid', { parent: null }, 'is for no subscription'],
   ])('SUB-12 %s is a dead letter at once', async (_, type, object, error) => {

@@ -88,6 +88,57 @@ it('SUB-05 a change of plan that comes after a later invoice changes the plan an
   await expectOneEnd([first, change, failed], { tier: 'team', subscriptions: [{ tier: 'team', status: 'past_due' }] });
 });
 
+it('SUB-05 a payment in the second of the creation ends incomplete, and one after a failure in the same second counts', async () => {
+  const created = stripeEvent('customer.subscription.created', plan('pro', 'incomplete', 0));
+  const failed = stripeEvent('invoice.payment_failed', { created: at(0) });
+  const paid = stripeEvent('invoice.paid', { created: at(0) });
+  await expectOneEnd([created, failed, paid], { tier: 'pro', subscriptions: [{ status: 'active' }] });
+});
+
+it('SUB-05 any life of a subscription ends the same in any order of its events', async () => {
+  const minutes = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+  const step = fc.record({
+    type: fc.constantFrom('customer.subscription.updated', 'invoice.paid', 'invoice.payment_failed'),
+    tier: fc.constantFrom('pro', 'team'),
+    status: fc.constantFrom('active', 'trialing', 'past_due', 'unpaid', 'incomplete', 'paused'),
+  });
+  const lives = fc.tuple(minutes, fc.array(step, { minLength: 5, maxLength: 5 })).map(([times, steps]) => [
+    stripeEvent('customer.subscription.created', plan('pro', 'incomplete', 0)),
+    ...times
+      .toSorted((a, b) => a - b)
+      .map((minute, i) => {
+        const { type, tier, status } = steps[i] as (typeof steps)[number];
+        return stripeEvent(type, type.startsWith('invoice') ? { created: at(minute) } : plan(tier, status, minute));
+      }),
+  ]);
+  const livesAndOrders = lives.chain((life) => fc.tuple(fc.constant(life), anyOrder(life)));
+  await fc.assert(
+    fc.asyncProperty(livesAndOrders, async ([life, shuffled]) => {
+      expect(await live(shuffled)).toEqual(await live(life));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('SUB-05 events in the shapes of API versions before March 2025 are understood', async () => {
+  const { current_period_start, current_period_end } = PERIOD;
+  const old = {
+    current_period_start,
+    current_period_end,
+    items: { data: [{ price: { id: 'p', lookup_key: 'team' } }] },
+  };
+  const created = stripeEvent('customer.subscription.created', {
+    created: at(0),
+    object: { ...old, status: 'active' },
+  });
+  const failed = stripeEvent('invoice.payment_failed', {
+    created: at(5),
+    object: { parent: null, subscription: created.data.object.id },
+  });
+  const period = { current_period_end: new Date(at(43_200) * 1000).toISOString() };
+  await expectOneEnd([created, failed], { tier: 'team', subscriptions: [{ status: 'past_due', ...period }] });
+});
+
 it('SUB-05 a deleted subscription stays deleted and its user free, whatever comes late', async () => {
   const sameSecond = stripeEvent('customer.subscription.updated', plan('pro', 'active', 40));
   await fc.assert(

@@ -1,6 +1,10 @@
 /** examples/stripe-subscriptions on a real PostgreSQL, where effects and "processed" are one commit. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readSubscription } from '../../examples/stripe-subscriptions/read-event.ts';
+import { lockUser, saveSubscription, settle, type Tier } from '../../examples/stripe-subscriptions/subscriptions.ts';
 import type { ManualClock } from '../../src/testing/manual-clock.ts';
 import { ExampleProcess, readReadme, runCommand } from './example-process.ts';
 import { createOwnDatabase, type OwnDatabase } from './own-database.ts';
@@ -37,17 +41,45 @@ describe('on PostgreSQL', { timeout: 40_000 }, () => {
     expect(await moving(rig.clock, () => hooks.processPendingRetries(10))).toMatchObject({ claimed: 1, delivered: 1 });
     expect(await rig.account()).toMatchObject({ tier: 'pro' });
 
-    // The last statement of the handler fails, after it has written the payment.
-    await database.query('ALTER TABLE users RENAME TO users_away');
+    // What the handler does last fails, after it has written the payment.
+    await database.query('ALTER TABLE subscriptions RENAME COLUMN status TO away');
     await rig.send(stripeEvent('invoice.payment_failed', { created: 1_767_225_700 }));
     expect(await moving(rig.clock, () => hooks.processPendingRetries())).toMatchObject({ claimed: 1, retried: 1 });
-    await database.query('ALTER TABLE users_away RENAME TO users');
+    await database.query('ALTER TABLE subscriptions RENAME COLUMN away TO status');
     expect(await rig.account()).toMatchObject({ subscriptions: [{ status: 'active' }], payments: [] });
 
     expect(await moving(rig.clock, () => hooks.processPendingRetries())).toMatchObject({ claimed: 0 });
     await rig.clock.advance(30_000);
     expect(await moving(rig.clock, () => hooks.processPendingRetries())).toMatchObject({ claimed: 1, delivered: 1 });
     expect(await rig.account()).toMatchObject({ subscriptions: [{ status: 'past_due' }], payments: [{}] });
+  });
+
+  it('SUB-05 two events of one user at once: the tier follows from both', async () => {
+    await using rig = await openService({ database: own.url, role: 'api' });
+    const { database } = rig.service;
+    const begin = async () => {
+      const client = new pg.Client(own.url);
+      await client.connect();
+      await client.query('BEGIN');
+      return client;
+    };
+    const handle = async (client: pg.Client, tier: Tier, asOf: string) => {
+      const { object } = stripeEvent('customer.subscription.created', { token: tier }).data;
+      const subscription = readSubscription(object as unknown as Stripe.Subscription, 'u1');
+      await lockUser(client, 'id', 'u1');
+      await saveSubscription(client, { ...subscription, tier }, { asOf, isFirst: true });
+      return settle(client, 'u1');
+    };
+    const [newer, older] = [await begin(), await begin()];
+    expect(await handle(newer, 'team', '2026-01-02T00:00:00.000Z')).toBe('team');
+    const other = handle(older, 'pro', '2026-01-01T00:00:00.000Z');
+    const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    while ((await database.query(waiting)).rows.length === 0) await sleep(5);
+    await newer.query('COMMIT');
+    expect(await other).toBe('team');
+    await older.query('COMMIT');
+    expect((await rig.account())?.tier).toBe('team');
+    for (const client of [newer, older]) await client.end();
   });
 
   it('SUB-09 SUB-10 runs as two programs: one that answers, and a cron job that works', async () => {
