@@ -192,6 +192,23 @@ describe('a handler', () => {
     expect(called).toBe(false);
   });
 
+  it('may copy its context, derive from it and wrap it: the bytes and the signal go along', async () => {
+    const calls: HandlerContext[] = [];
+    const { receive, rig } = await setUp((_, context) => {
+      calls.push(context, { ...context }, Object.create(context), new Proxy(context, {}));
+    });
+    await receive('{"id":"evt_1"}');
+    await rig.attempts(1);
+    const [context, copy] = calls;
+    expect(Object.keys(copy ?? {})).toEqual(Object.keys(context ?? {}));
+    for (const { body, signal } of calls) {
+      expect(new TextDecoder().decode(body)).toBe('{"id":"evt_1"}');
+      expect(signal).toBe(context?.signal);
+      expect(signal.aborted).toBe(false);
+    }
+    expect(Object.getOwnPropertySymbols(copy ?? {})).toEqual([]);
+  });
+
   it('PAY-03 that takes longer than the policy allows is told so by its signal, counts as failed, and is retried', async () => {
     let signal: AbortSignal | undefined;
     const { clock, receive, delivery, rig } = await setUp((_, context) => {
