@@ -47,6 +47,8 @@ interface About {
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { engine, clock, logger, ports, maxBodyBytes, onReceived } = options;
   const sources = new OpenSources(options);
+  /** Types of a source that were stored although nothing is for them: each is told once. */
+  const unclaimed = new Set<string>();
 
   function refuse(code: RefusalCode, source: string, reason: string, event?: About): Answer {
     const about = { source, reason, ...(event && { eventId: event.eventId, eventType: event.eventType }) };
@@ -214,6 +216,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     switch (published.kind) {
       case 'accepted':
         logger.debug(about, 'webhook stored');
+        if (published.destinations === 0) warnOfUnclaimed(about);
         return;
       case 'unwanted':
         logger.info(about, 'webhook ignored: no handler or endpoint is for its type');
@@ -230,6 +233,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           );
         }
     }
+  }
+
+  function warnOfUnclaimed({ source, eventType }: About): void {
+    const type = `${source} ${eventType}`;
+    if (unclaimed.has(type) || unclaimed.size >= MOST_UNCLAIMED) return;
+    unclaimed.add(type);
+    logger.warn(
+      { source, eventType },
+      "webhook stored, but no handler or endpoint is for its type: it waits for nobody. This is said once. Add one and send the event to it again, or let the source's onUnknownEvent say ignore or reject",
+    );
   }
 
   return {
@@ -251,6 +264,9 @@ function eventOf({ prepared }: OpenSource, request: InboundRequest): InboundEven
     return describeError(error);
   }
 }
+
+/** Types are strangers' words where a source verifies nothing. */
+const MOST_UNCLAIMED = 1000;
 
 const BECAME = { accepted: 'stored', unwanted: 'ignored', duplicate: 'skipped' } as const;
 

@@ -53,7 +53,7 @@ export interface ResponseOutcome {
 export interface FailureOutcome {
   readonly kind: 'failure';
   readonly error: ErrorKind;
-  /** One line for a person: "connection refused by 127.0.0.1:9". */
+  /** One line for a person: "connection refused by 127.0.0.1:9". Of what a handler threw and nobody knows, its stack follows. */
   readonly message: string;
   /** When a handler says when to come back, as `Retry-After` does. */
   readonly retryAfter?: string;

@@ -40,6 +40,14 @@ describe('errorFingerprint', () => {
     );
   });
 
+  it('PAY-09 an error is the same wherever it is thrown, and its stack is not in its line', () => {
+    const thrown = (at: string) => ({ status: 0, error: 'unexpected', response: `TypeError: no object${at}` }) as const;
+    const there = thrown('\n    at book (file:///app/v2/books.js:7:3)');
+    expect(errorFingerprint(there)).toBe(errorFingerprint(thrown('\n    at pay (file:///app/v1/pay.js:1:9)')));
+    expect(errorFingerprint(there)).toBe(errorFingerprint(thrown('')));
+    expect(errorLine(there)).toBe('unexpected: TypeError: no object');
+  });
+
   it('PAY-09 tells different errors apart: by status, by kind, by words', () => {
     const different = [
       answer(500, 'broken'),

@@ -24,7 +24,7 @@ export function errorFingerprint(failure: Failure): string {
 
 /** The failure in one line for a person: `HTTP 503: try later`, `database: no connection`. */
 export function errorLine(failure: Failure): string {
-  const text = failure.response
+  const text = saidIn(failure)
     .slice(0, LONGEST_READ)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
@@ -37,8 +37,15 @@ function kindOf({ status, error }: Failure): string {
   return error ?? `HTTP ${status}`;
 }
 
-function essenceOf({ error, response }: Failure): string {
-  const text = response.trim();
+/** Where it was thrown is for who looks at one failure, and is another place in every release. */
+function saidIn({ error, response }: Failure): string {
+  const stack = error === 'unexpected' ? response.indexOf('\n    at ') : -1;
+  return stack < 0 ? response : response.slice(0, stack);
+}
+
+function essenceOf(failure: Failure): string {
+  const { error } = failure;
+  const text = saidIn(failure).trim();
   const json = error === undefined ? jsonShape(text, withoutParticulars) : undefined;
   if (json !== undefined) return json.slice(0, LONGEST_KEPT);
   const start = text.slice(0, LONGEST_READ);

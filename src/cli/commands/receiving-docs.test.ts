@@ -46,6 +46,7 @@ function genericTable(): string {
 }
 
 const coded = (code: string) => Object.assign(new Error(code), { code });
+const ofPostgres = (code: string) => Object.assign(coded(code), { severity: 'ERROR' });
 const answered = (status: number) => Object.assign(new Error('an answer'), { response: { status } });
 const ERRORS: readonly (readonly [words: string, thrown: unknown])[] = [
   ['`RetryableError`', new RetryableError('later')],
@@ -57,7 +58,9 @@ const ERRORS: readonly (readonly [words: string, thrown: unknown])[] = [
   ],
   ['a network error (`ECONNREFUSED`, `ETIMEDOUT`, DNS, …)', coded('ECONNREFUSED')],
   ['a lost database or Redis connection', coded('57P01')],
-  ['a unique key that is taken', Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' })],
+  ['a deadlock, a serialization failure, a foreign row that is not there yet', ofPostgres('40001')],
+  ['a unique key that is taken', ofPostgres('23505')],
+  ['data that a table never takes (null, out of range, a failed check)', ofPostgres('22003')],
   ["another server's 429 or 5xx", answered(503)],
   [
     "another server's 408, 409 or 425 (it waited too long, is still at work on the same key, or wants it later)",

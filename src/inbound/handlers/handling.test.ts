@@ -192,6 +192,17 @@ describe('a handler', () => {
     expect(called).toBe(false);
   });
 
+  it('PAY-03 that returns the answer of a server that failed has failed, as if it had thrown it', async () => {
+    const answers = [new Response('later', { status: 503, headers: { 'retry-after': '7' } }), new Response('thanks')];
+    const { clock, receive, delivery, rig } = await setUp(() => answers.shift());
+    const id = await receive();
+    await rig.attempts(1);
+    expect(await delivery(id)).toMatchObject({ state: 'pending', dueAt: clock.now() + 7000 });
+    clock.advance(7000);
+    await rig.attempts(2);
+    expect(await delivery(id)).toMatchObject({ state: 'delivered' });
+  });
+
   it('may copy its context, derive from it and wrap it: the bytes and the signal go along', async () => {
     const calls: HandlerContext[] = [];
     const { receive, rig } = await setUp((_, context) => {

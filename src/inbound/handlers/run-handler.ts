@@ -6,7 +6,7 @@ import type { Outcome } from '../../model/index.ts';
 import { BreakOff } from './break-off.ts';
 import type { Handler, HandlerContext } from './handler.ts';
 import { parseBody } from './parse-body.ts';
-import { toOutcome } from './to-outcome.ts';
+import { isResponse, toOutcome } from './to-outcome.ts';
 
 export interface RunOptions {
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export function runHandler(handler: Handler, call: HandlerCall, options: RunOpti
     const returned = handler(eventOf(call), contextOf(call, breakOff, options.logger));
     if (isThenable(returned)) return withinTime(returned, call, breakOff, clock, startedAt);
     // It is over before anything could break it off: neither a timer nor a listener is for it.
-    return succeeded(elapsedMs(clock, startedAt));
+    return returning(returned, elapsedMs(clock, startedAt));
   } catch (error) {
     return toOutcome(error, elapsedMs(clock, startedAt));
   }
@@ -57,7 +57,7 @@ function withinTime(
     });
     // A thenable of somebody else's may throw, or call back twice: a promise of our own takes it in.
     Promise.resolve(returned).then(
-      () => settle(succeeded(elapsedMs(clock, startedAt))),
+      (value) => settle(returning(value, elapsedMs(clock, startedAt))),
       (error: unknown) => settle(toOutcome(error, elapsedMs(clock, startedAt))),
     );
   });
@@ -139,7 +139,9 @@ function elapsedMs(clock: Clock, startedAt: number): number {
   return Math.max(0, clock.now() - startedAt);
 }
 
-function succeeded(durationMs: number): Outcome {
+/** `() => fetch(url)` throws nothing when the other server fails: its answer does as well as an error. */
+function returning(value: unknown, durationMs: number): Outcome {
+  if (isResponse(value) && value.status >= 400) return toOutcome(value, durationMs);
   return { kind: 'response', status: 200, body: '', bodyTruncated: false, durationMs };
 }
 

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorKind, Policy } from '../../model/index.ts';
+import type { ErrorKind, FailureOutcome, Policy } from '../../model/index.ts';
 import { decide, presets } from '../../policy/index.ts';
 import { rejectOn } from '../../policy/rule.ts';
 import { PermanentError, RetryableError } from './handler-errors.ts';
@@ -249,6 +249,22 @@ describe('errors by their shape', () => {
     expect(kindOf(error)).toBe(expected);
   });
 
+  it('one that nobody foresaw says where it was thrown, and one that is known does not', () => {
+    const { message } = toOutcome(new TypeError('no object'), 0) as FailureOutcome;
+    expect(message).toMatch(/^TypeError: no object\n {4}at .*to-outcome\.test\.ts:\d+/);
+    expect(message).not.toContain('node:internal');
+    expect(message.split('\n').length).toBeLessThanOrEqual(7);
+    expect(toOutcome(new PermanentError('no such plan'), 0)).toMatchObject({ message: 'PermanentError: no such plan' });
+    expect((toOutcome(new Error('x'.repeat(5000)), 0) as FailureOutcome).message).toHaveLength(4097);
+  });
+
+  it('what a library says again of its cause is said once', () => {
+    const error = new Error('connect failed: socket hang up', { cause: new Error('socket hang up') });
+    expect(toOutcome(error, 0)).toMatchObject({
+      message: expect.stringMatching(/^connect failed: socket hang up(\n|$)/),
+    });
+  });
+
   it('a cause that points back at itself ends', () => {
     const error = new Error('round');
     error.cause = error;
@@ -278,6 +294,21 @@ describe('what a handler says itself', () => {
     const outcome = toOutcome(new RetryableError('busy', { retryAfterS: 90 }), 0);
     const facts = { messageId: 'm', deliveryId: 'd', attempt: 1, firstAttemptAt: 0, now: 0, outcome };
     expect(decide(facts, policy('payments-inbound'), 0)).toMatchObject({ delayMs: 90_000, source: 'retry-after' });
+  });
+
+  it('SUB-12 says so inside another error too, and by a class of its own name', () => {
+    class CardDeclined extends PermanentError {
+      override readonly name = 'CardDeclined';
+    }
+    class Busy extends RetryableError {
+      override readonly name = 'Busy';
+    }
+    expect(kindOf(new CardDeclined('no money'))).toBe('permanent');
+    expect(kindOf(new Error('while paying', { cause: new CardDeclined('no money') }))).toBe('permanent');
+    expect(kindOf(new AggregateError([new PermanentError('no')]))).toBe('permanent');
+    const wrapped = new Error('while paying', { cause: new Busy('later', { retryAfterS: 90 }) });
+    expect(toOutcome(wrapped, 0)).toMatchObject({ error: 'retryable', retryAfter: '90' });
+    expect(follows(new Busy('later', { cause: new PermanentError('no') }))).toBe('retry');
   });
 
   it('is known by its name, so that a second copy of the package does no harm', () => {

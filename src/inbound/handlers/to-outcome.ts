@@ -4,12 +4,14 @@
  */
 import type { ErrorKind, Outcome } from '../../model/index.ts';
 import { databaseKind } from './database-error.ts';
+import { SAYS } from './handler-errors.ts';
 import { httpFailure } from './http-failure.ts';
 import { networkKind } from './network-error.ts';
 import { redisKind } from './redis-error.ts';
 import { isValidationError } from './validation-error.ts';
 
 const MAX_MESSAGE_CHARS = 4096;
+const MAX_FRAMES = 6;
 /** fetch wraps a socket's error once or twice; a cause that points back at itself must not keep us. */
 const MAX_CAUSES = 5;
 /**
@@ -37,10 +39,9 @@ function named(thrown: unknown, durationMs: number): Outcome {
     durationMs,
     ...(retryAfter === undefined ? {} : { retryAfter }),
   });
-  const name = nameOf(thrown);
-  if (name === 'PermanentError') return failure('permanent');
-  if (name === 'RetryableError') return failure('retryable', retryAfterOf(thrown));
   for (const error of withCauses(thrown)) {
+    const said = saidBy(error);
+    if (said !== undefined) return failure(said, said === 'retryable' ? retryAfterOf(error) : undefined);
     if (isValidationError(error)) return failure('validation');
     const http = httpFailure(error);
     if (http !== undefined) {
@@ -52,7 +53,27 @@ function named(thrown: unknown, durationMs: number): Outcome {
     const kind = databaseKind(error) ?? redisKind(error) ?? networkKind(error);
     if (kind !== undefined) return failure(kind);
   }
-  return failure('unexpected');
+  // Nobody foresaw it: only where it was thrown says what is wrong.
+  return { kind: 'failure', error: 'unexpected', message: cut(message + framesOf(thrown)), durationMs };
+}
+
+/** By name too: an error that was written down and read again is no class any more. */
+function saidBy(error: object): 'permanent' | 'retryable' | undefined {
+  const name = nameOf(error);
+  const said = (error as { readonly [SAYS]?: unknown })[SAYS];
+  if (said === 'permanent' || name === 'PermanentError') return 'permanent';
+  return said === 'retryable' || name === 'RetryableError' ? 'retryable' : undefined;
+}
+
+/** The first lines of its stack that are a program's, each behind a line feed. */
+function framesOf(thrown: unknown): string {
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  if (typeof stack !== 'string') return '';
+  const frames = stack.split('\n').filter((line) => /^ {4}at /.test(line) && !line.includes('node:internal/'));
+  return frames
+    .slice(0, MAX_FRAMES)
+    .map((frame) => `\n${frame}`)
+    .join('');
 }
 
 function retryAfterOf(error: unknown): string | undefined {
@@ -78,21 +99,31 @@ function nameOf(thrown: unknown): string {
 }
 
 function describe(thrown: unknown): string {
-  const text = thrown instanceof Error ? describeError(thrown) : describeValue(thrown);
+  return cut(thrown instanceof Error ? describeError(thrown) : describeValue(thrown));
+}
+
+function cut(text: string): string {
   return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text;
 }
 
 function describeError(error: Error): string {
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return `${error.name === 'Error' ? '' : `${error.name}: `}${error.message || 'no message'}${cause}`;
+  const { cause } = error;
+  // Many libraries say again what their cause says.
+  const more = cause instanceof Error && !error.message.includes(cause.message) ? ` (${cause.message})` : '';
+  return `${error.name === 'Error' ? '' : `${error.name}: `}${error.message || 'no message'}${more}`;
 }
 
 function describeValue(thrown: unknown): string {
-  if (thrown instanceof Response) return `HTTP ${thrown.status} from ${thrown.url || 'a server'}`;
+  if (isResponse(thrown)) return `HTTP ${thrown.status} from ${thrown.url || 'a server'}`;
   if (typeof thrown === 'string') return thrown;
   try {
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
     return String(thrown);
   }
+}
+
+/** Of Node's fetch, or of a package's. */
+export function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]';
 }

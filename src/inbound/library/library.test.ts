@@ -153,6 +153,19 @@ describe('a source declared in code', () => {
     expect((await source.receive(post(event({ type: 'invoice.voided' })))).status).toBe(200);
   });
 
+  it('PAY-04 of each type that is kept and that nothing is for the log warns once', async () => {
+    const source = rig.source('stripe', { secret: SECRET }).on('order.piad', () => {});
+    for (const type of ['order.paid', 'order.paid', 'order.sent', 'order.piad']) {
+      expect((await source.receive(post(event({ type, id: `evt_${++count}` })))).status).toBe(200);
+    }
+    const warnings = rig.log.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ fields }) => fields)).toEqual([
+      { source: 'stripe', eventType: 'order.paid' },
+      { source: 'stripe', eventType: 'order.sent' },
+    ]);
+    expect(warnings[0]?.message).toContain('no handler or endpoint is for its type');
+  });
+
   it('PAY-01 each handler has a delivery of its own: one that fails does not keep the others from being done', async () => {
     const source = rig
       .source('stripe', { secret: SECRET })
