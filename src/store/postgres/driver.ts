@@ -76,6 +76,9 @@ export class Db implements Runner {
     });
     // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
     this.#pool.on('error', () => {});
+    // Nor has a new one any between the pool's listener and that of its first use, which come in different turns: a server that
+    // ends it right behind its greeting, as one that shuts down does, would end the process.
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   get schema(): string {

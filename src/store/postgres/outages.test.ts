@@ -97,6 +97,17 @@ describe('a connection that is cut after COMMIT was sent', () => {
 });
 
 describe('a server that goes away', () => {
+  it('ALL-01 right behind the greeting of new connections: what needs them fails, nothing else does, and the store goes on', async () => {
+    await admin.query(KILL_ALL_OTHERS);
+    proxy.endLogins(true);
+    const asked = Array.from({ length: 20 }, () => store.list({ kind: 'source', limit: 1, order: 'ascending' }));
+    const ends = await Promise.allSettled(asked);
+    proxy.endLogins(false);
+    expect(proxy.cuts).toBeGreaterThan(0);
+    expect(ends.map(({ status }) => status)).toContain('rejected');
+    await expect(persist(() => scene.publish({ to: [] }))).resolves.toHaveLength(0);
+  });
+
   it('ALL-01 killed and restarted under load: each message that was asked for is there once, and the store goes on', async () => {
     const to = [await scene.endpoint()];
     const publish = async (n: number) => {
