@@ -581,6 +581,16 @@ describe('hostile senders', () => {
     expect(await rig.messages('big')).toHaveLength(3);
   });
 
+  it('PAY-06 events whose ids are no text, half of a pair or bytes that are no UTF-8, are told apart by their bodies', async () => {
+    const dedupe = { by: 'json', path: 'id' } as const;
+    await rig.resources.sources.create({ name: 'Odd', uid: 'odd', provider: 'none', settings: {}, dedupe });
+    const around = (id: Buffer) => Buffer.concat([Buffer.from('{"type":"a","id":"'), id, Buffer.from('"}')]);
+    const ids = [Buffer.from('\\ud800'), Buffer.from('\\ud801'), Buffer.from([0xff]), Buffer.from([0xfe])];
+    for (const id of ids) expect((await post(around(id), {}, '/in/odd')).status).toBe(200);
+    expect((await post(around(Buffer.from([0xfe])), {}, '/in/odd')).status).toBe(200);
+    expect(await rig.messages('odd')).toHaveLength(4);
+  });
+
   it('SUB-02 a replay within the tolerance is answered 2xx and changes nothing', async () => {
     await source();
     const payload = event();

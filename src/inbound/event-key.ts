@@ -4,6 +4,8 @@ import type { Dedupe } from '../model/index.ts';
 import type { InboundEvent, InboundRequest } from './providers/index.ts';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,256}$/;
+/** Half a pair, or the sign that bytes which are no UTF-8 are read as: many different texts come to the same bytes so. */
+const NO_TEXT = /[\ud800-\udfff\ufffd]/u;
 
 /**
  * What the source says it is; where an event has none there, the hash of its bytes: two copies of one request are
@@ -30,7 +32,7 @@ function namedValue(dedupe: Dedupe, request: InboundRequest, event: InboundEvent
 function asKey(value: unknown): string | undefined {
   // Beyond 2^53 two numbers are read as one: they would be copies of each other.
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
-  if (typeof text !== 'string' || text === '') return undefined;
+  if (typeof text !== 'string' || text === '' || NO_TEXT.test(text)) return undefined;
   return VISIBLE_ASCII.test(text) ? text : `sha256_${sha256(Buffer.from(text))}`;
 }
 
