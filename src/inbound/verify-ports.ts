@@ -11,8 +11,9 @@ const PAUSE_AFTER_FAILURE_MS = 5000;
 const MOST_KEPT = 100;
 /** Strangers name URLs before anything is verified: they must not make us a source of many requests to others. */
 const MOST_AT_ONCE = 8;
-const MOST_PER_MINUTE = 120;
-const MINUTE_MS = 60_000;
+/** So many in a burst, and then one at a time: whoever names many leaves a place for the next honest one within a moment. */
+const BURST = 30;
+const ONE_MORE_EVERY_MS = 500;
 
 interface Kept {
   readonly text: Promise<string>;
@@ -34,14 +35,16 @@ export function createVerifyPorts(
   { fetch, trustedRoots }: CertificateOptions = {},
 ): VerifyPorts {
   const certificates = new Map<string, Kept>();
-  const minute = { startedAt: 0, fetches: 0 };
+  let left = BURST;
+  let leftAt = clock.now();
   let underWay = 0;
 
   function mayFetch(): boolean {
     const now = clock.now();
-    if (now - minute.startedAt >= MINUTE_MS) Object.assign(minute, { startedAt: now, fetches: 0 });
-    if (underWay >= MOST_AT_ONCE || minute.fetches >= MOST_PER_MINUTE) return false;
-    minute.fetches += 1;
+    left = Math.min(BURST, left + Math.max(0, now - leftAt) / ONE_MORE_EVERY_MS);
+    leftAt = now;
+    if (underWay >= MOST_AT_ONCE || left < 1) return false;
+    left -= 1;
     return true;
   }
 
@@ -87,7 +90,7 @@ export function createVerifyPorts(
       const known = certificates.get(url);
       if (known !== undefined && known.until > clock.now()) return known.text;
       if (known?.worth !== 'trusted' && !mayFetch()) {
-        return Promise.reject(new Error('too many certificates were asked for in this minute'));
+        return Promise.reject(new Error('too many certificates were asked for in a short time'));
       }
       makeRoom();
       const kept: Kept = {
