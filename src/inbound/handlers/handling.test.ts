@@ -198,7 +198,7 @@ describe('a handler', () => {
     const id = await receive();
     await rig.attempts(1);
     expect(await delivery(id)).toMatchObject({ state: 'pending', dueAt: clock.now() + 7000 });
-    clock.advance(7000);
+    await clock.advance(7000);
     await rig.attempts(2);
     expect(await delivery(id)).toMatchObject({ state: 'delivered' });
   });

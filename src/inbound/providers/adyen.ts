@@ -4,7 +4,7 @@ import { DAY_MS } from './durations.ts';
 import { decode } from './encoded.ts';
 import { hmacKeys, isHmac, signHmac } from './hmac.ts';
 import { batchId, batchType, inboundEvent } from './inbound-event.ts';
-import { at, isObject, type Json, objectBody, parseObject, textAt } from './json-body.ts';
+import { at, isObject, type Json, objectBody, parseUnverified, textAt } from './json-body.ts';
 import type { InboundRequest } from './provider.ts';
 import { all, type SettingValues } from './settings.ts';
 import { parseTimestamp } from './timestamp.ts';
@@ -31,8 +31,8 @@ export const adyen = defineProvider({
   prepare(settings) {
     const keys = keysOf(settings);
     return (request) => {
-      const items = itemsOf(parseObject(request.body));
-      if (items === undefined) return refused('the body has no notificationItems');
+      const items = itemsOf(parseUnverified(request.body));
+      if (items === undefined) return refused('the body is not JSON of at most 512 KiB with notificationItems');
       for (const item of items) {
         const signature = decode(textAt(item, 'additionalData', 'hmacSignature') ?? '', 'base64', 32);
         if (signature === undefined) return refused('an item has no readable hmacSignature');

@@ -7,7 +7,7 @@ import { defineProvider } from './define-provider.ts';
 import { DAY_MS, MINUTE_MS } from './durations.ts';
 import { decodeBase64 } from './encoded.ts';
 import { inboundEvent } from './inbound-event.ts';
-import { type Json, objectBody, parseObject, textAt } from './json-body.ts';
+import { type Json, objectBody, parseUnverified, textAt } from './json-body.ts';
 import type { Verdict, VerifyPorts } from './provider.ts';
 import { all, one } from './settings.ts';
 import { outsideWindow, parseTimestamp } from './timestamp.ts';
@@ -58,8 +58,9 @@ export const awsSns = defineProvider({
     // AWS publishes the certificate without its chain; that it came over https from the host above is what proves it.
     const keyAt = certificateKeys((pem, { now }) => readCertificate(pem, now));
     return async (request, ports) => {
-      const body = parseObject(request.body);
-      if (body === undefined) return refused('the body is not a JSON object: turn raw message delivery off');
+      const body = parseUnverified(request.body);
+      if (body === undefined)
+        return refused('the body is not a JSON object of at most 512 KiB: turn raw message delivery off');
       if (!topics.includes(textAt(body, 'TopicArn') ?? '')) return refused('TopicArn is none of the topics');
       const timeMs = parseTimestamp(textAt(body, 'Timestamp') ?? '', 'iso');
       if (timeMs === undefined) return refused('the body has no readable Timestamp');

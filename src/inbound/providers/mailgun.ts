@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from './durations.ts';
 import { decode } from './encoded.ts';
 import { hmacKeys, isHmac, signHmac } from './hmac.ts';
 import { inboundEvent } from './inbound-event.ts';
-import { at, objectBody, parseObject, textAt } from './json-body.ts';
+import { at, objectBody, parseUnverified, textAt } from './json-body.ts';
 import { all } from './settings.ts';
 import { formatTimestamp, outsideWindow, parseTimestamp } from './timestamp.ts';
 import { refused, VERIFIED } from './verdict.ts';
@@ -26,11 +26,11 @@ export const mailgun = defineProvider({
   prepare(settings, toleranceMs) {
     const keys = hmacKeys(all(settings, 'signingKey'));
     return (request, { now }) => {
-      const part = at(parseObject(request.body), 'signature');
+      const part = at(parseUnverified(request.body), 'signature');
       const [time, token] = [textAt(part, 'timestamp'), textAt(part, 'token')];
       // Mailgun's tokens are 50 characters. A free mix of digits could be cut into another timestamp and token.
       if (time === undefined || token?.length !== 50)
-        return refused('the body has no signature with timestamp and token');
+        return refused('the body is not JSON of at most 512 KiB with a signature, timestamp and token');
       const timeMs = parseTimestamp(time, 's');
       if (timeMs === undefined) return refused('the timestamp is not a number of seconds');
       const problem = outsideWindow(timeMs, now, toleranceMs);

@@ -1,6 +1,6 @@
 /** What holds for every provider, on one table of all of them. */
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isPosthornError } from '../../errors.ts';
 import type { InboundRequest, ProviderSettings } from './provider.ts';
 import { findProvider, PROVIDERS } from './registry.ts';
@@ -15,6 +15,8 @@ const CASES = providerCases(signer);
 const START = Date.now();
 /** The certificates are valid from the real now on. */
 const nowFor = (name: string) => (name === 'paypal' || name === 'aws-sns' ? START + 3_600_000 : NOW);
+/** Whoever has the key may send any body with it. */
+const isSentAsItIs = (name: string) => name === 'basic' || name === 'api-key';
 const isInvalid = (error: unknown) => isPosthornError(error, 'validation');
 
 function verify(name: string, settings: ProviderSettings, request: InboundRequest, now = nowFor(name)) {
@@ -131,6 +133,15 @@ describe.each(CASES)('$name', ({ name, old, both, other, signOld, signNew }) => 
       expect(() => provider.prepare({ ...old, [`${setting}x`]: 'a' })).toThrow(`did you mean ${setting}?`);
     }
     expect(() => provider.prepare({})).toThrow(expect.toSatisfy(isInvalid));
+  });
+
+  it('parses no large body that nobody has signed', async () => {
+    const request = signed(name, signOld);
+    const body = Buffer.from(`{"a":${'['.repeat(600 * 1024)}`);
+    using parse = vi.spyOn(JSON, 'parse');
+    const kind = isSentAsItIs(name) ? 'verified' : 'refused';
+    expect(await verify(name, old, { ...request, body })).toMatchObject({ kind });
+    expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([]);
   });
 
   it('never throws for what a stranger sends', async () => {
