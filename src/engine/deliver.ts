@@ -172,6 +172,17 @@ export function unexpected(error: unknown): Outcome {
   return { kind: 'failure', error: 'unexpected', message: describeError(error), durationMs: 0 };
 }
 
+/** What a handler ended by itself can be neither undone nor recorded in one commit: trying it again would write it twice. */
+export function endedInside(outcome: Outcome): Outcome {
+  const then = outcome.kind === 'failure' ? `. It then failed: ${outcome.message}` : '';
+  return {
+    kind: 'failure',
+    error: 'permanent',
+    message: `the handler ended its transaction itself (by COMMIT, ROLLBACK or RESET ALL), so that what it wrote and what is recorded may differ: leave BEGIN, COMMIT and ROLLBACK to Posthorn, look at what it wrote, and only then retry the event${then}`,
+    durationMs: 0,
+  };
+}
+
 /** The outcome of an attempt that nobody saw the end of. */
 export function interrupted(message: string): Outcome {
   return { kind: 'failure', error: 'interrupted', message, durationMs: 0 };

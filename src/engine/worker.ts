@@ -7,7 +7,7 @@ import { describeError } from '../errors.ts';
 import type { Outcome } from '../model/index.ts';
 import type { RecordItem, RecordOutput, Store } from '../store/index.ts';
 import { Batcher } from './batcher.ts';
-import { conclude, type DeliverOptions, handle, interrupted, send, unexpected } from './deliver.ts';
+import { conclude, type DeliverOptions, endedInside, handle, interrupted, send, unexpected } from './deliver.ts';
 import type { Directory, Target } from './directory.ts';
 import type { Received } from './handling.ts';
 import type { Job, JobEnd } from './lane.ts';
@@ -122,6 +122,7 @@ export class Worker {
       this.#options.onFinished(job, true);
       return { kind: 'lost' };
     }
+    if (output?.result === 'ended') outcome = endedInside(outcome);
     return this.#finish(job, target, startedAt, outcome, true, received);
   }
 

@@ -47,7 +47,8 @@ export interface TransactClient {
 export type TransactWork = (client: TransactClient) => Promise<RecordItem | undefined>;
 
 export interface TransactOutput {
-  readonly result: 'recorded' | 'lease_lost' | 'rolled_back';
+  /** `ended`: the work ended the transaction itself. What it wrote before that is as it left it, and nothing is recorded. */
+  readonly result: 'recorded' | 'lease_lost' | 'rolled_back' | 'ended';
   readonly endpoints: readonly ChangedEndpoint[];
 }
 

@@ -74,6 +74,37 @@ describe('a transactional handler', () => {
     expect(await rig.deliveries()).toMatchObject([{ state: 'delivered', attempts: 3 }]);
   });
 
+  it('PAY-06 that rolls back by itself is a dead letter that says so, not an event without its effects', async () => {
+    await receive(async (context) => {
+      await write(context);
+      await context.transaction?.query('ROLLBACK');
+    });
+    await rig.attempts(1);
+    expect(await effects()).toEqual([]);
+    expect(await rig.deliveries()).toMatchObject([
+      {
+        state: 'dead',
+        attempts: 1,
+        lastError: expect.stringContaining('leave BEGIN, COMMIT and ROLLBACK to Posthorn'),
+      },
+    ]);
+  });
+
+  it('PAY-06 that commits by itself and throws is a dead letter that says both, and is not tried again', async () => {
+    await receive(async (context) => {
+      await write(context);
+      await context.transaction?.query('COMMIT');
+      throw new Error('after the commit');
+    });
+    await rig.attempts(1);
+    expect(await effects()).toEqual([{ event_id: 'evt_1' }]);
+    expect(await rig.deliveries()).toMatchObject([
+      { state: 'dead', attempts: 1, lastError: expect.stringContaining('ended its transaction itself') },
+    ]);
+    const [dead] = await rig.deliveries();
+    expect(dead?.lastError).toContain('after the commit');
+  });
+
   it('whose delivery was taken over meanwhile leaves nothing behind', async () => {
     let taken = 0;
     let done: () => void = () => {};
@@ -146,6 +177,36 @@ describe('the connection of a transactional handler', () => {
     expect(seen).toEqual(['9007199254740993', 'on', 'on', 'on', 'auto', '"$user", public', true]);
     expect(await rig.deliveries()).toMatchObject([{ state: 'delivered', attempts: 1 }]);
   });
+
+  it.each(['COMMIT', 'ROLLBACK', 'COMMIT AND CHAIN'])(
+    'is not used again after a handler that said %s',
+    async (text) => {
+      const single = await openPostgresStore({ url: schema.url, poolSize: 1 });
+      const alone = await createInboundRig({ store: single });
+      const pids: unknown[] = [];
+      let sent = 0;
+      const source = alone.source('stripe', { secret: SECRET, policy: QUICK }).on(
+        'invoice.paid',
+        async (_, { eventId, transaction }) => {
+          pids.push((await transaction?.query('SELECT pg_backend_pid() AS pid'))?.rows);
+          if (eventId === 'evt_1') await transaction?.query(text);
+        },
+        { transaction: true },
+      );
+      for (const id of ['evt_1', 'evt_2', 'evt_3']) {
+        const payload = JSON.stringify({ id, object: 'event', type: 'invoice.paid', created: 1, data: {} });
+        const headers = { 'stripe-signature': stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET }) };
+        await source.receive(new Request('http://localhost/', { method: 'POST', body: payload, headers }));
+        await alone.attempts(++sent);
+      }
+      const done = (await alone.deliveries()).map(({ state }) => state);
+      await alone[Symbol.asyncDispose]();
+      await single.close();
+      expect(done).toEqual(['dead', 'delivered', 'delivered']);
+      expect(pids[1]).not.toEqual(pids[0]);
+      expect(pids[2]).toEqual(pids[1]);
+    },
+  );
 
   it('PAY-03 is waited for when all are busy, and that is no attempt', async () => {
     const small = await openPostgresStore({ url: schema.url, poolSize: 2, connectTimeoutMs: 100 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TransactClient } from '../store.ts';
 import type { StoreCapabilities, Use } from './harness.ts';
 import { DELIVERED, LEASE_MS, only, T0 } from './scene.ts';
 
@@ -52,6 +53,70 @@ export function exerciseTransact(use: Use, { transactional }: StoreCapabilities)
       const { scene, id, input, transact } = await leased();
       await expect(transact(input, () => Promise.reject(new Error('of the work')))).rejects.toThrow('of the work');
       expect(await scene.delivery(id)).toMatchObject({ state: 'leased', attempts: 0 });
+    });
+
+    const ENDINGS = [
+      ['ROLLBACK'],
+      ['COMMIT'],
+      ['COMMIT AND CHAIN'],
+      ['ROLLBACK AND CHAIN'],
+      ['/* BEGIN */ SELECT 1; COMMIT -- ;\n; BEGIN'],
+      ['BEGIN', 'COMMIT', 'BEGIN'],
+      ['SAVEPOINT a', 'ROLLBACK', 'BEGIN', 'SAVEPOINT a'],
+      // A setting tells whose transaction it is: without it nobody knows.
+      ['RESET ALL'],
+    ];
+
+    it.each(ENDINGS)(
+      'PAY-06 records nothing in a transaction that its work ended, and says so: %s',
+      async (...texts) => {
+        for (const answers of [true, false]) {
+          const { scene, id, item, input, transact } = await leased();
+          const work = async (client: TransactClient) => {
+            for (const text of texts) await client.query(text);
+            return answers ? item : undefined;
+          };
+          expect(await transact(input, work)).toMatchObject({ result: 'ended' });
+          expect(await scene.delivery(id)).toMatchObject({ state: 'leased', attempts: 0 });
+          const { results } = await scene.store.record({ epoch: scene.epoch, now: T0, items: [item] });
+          expect(results).toEqual(['recorded']);
+        }
+      },
+    );
+
+    it('PAY-06 says so of work that ended it, and then failed with a statement', async () => {
+      const { input, transact } = await leased();
+      const work = async (client: TransactClient) => {
+        await client.query('COMMIT');
+        await client.query('SELECT 1/0').catch(() => {});
+        return undefined;
+      };
+      expect(await transact(input, work)).toMatchObject({ result: 'ended' });
+    });
+
+    it.each([
+      ['SAVEPOINT a', 'SELECT 1', 'ROLLBACK TO SAVEPOINT a', 'RELEASE SAVEPOINT a'],
+      ['SET TRANSACTION ISOLATION LEVEL SERIALIZABLE', 'SELECT 1'],
+      ['BEGIN', 'SET LOCAL statement_timeout = 0'],
+    ])('leaves to its work what ends no transaction: %s', async (...texts) => {
+      const { scene, id, item, input, transact } = await leased();
+      const work = async (client: TransactClient) => {
+        for (const text of texts) await client.query(text);
+        return item;
+      };
+      expect(await transact(input, work)).toMatchObject({ result: 'recorded' });
+      expect(await scene.state(id)).toBe('delivered');
+    });
+
+    it('goes on after a savepoint when a statement failed behind it', async () => {
+      const { item, input, transact } = await leased();
+      const work = async (client: TransactClient) => {
+        await client.query('SAVEPOINT a');
+        await expect(client.query('SELECT 1/0')).rejects.toThrow();
+        await client.query('ROLLBACK TO a');
+        return item;
+      };
+      expect(await transact(input, work)).toMatchObject({ result: 'recorded' });
     });
 
     it('BUD-07 a lost lease changes nothing, and says so', async () => {

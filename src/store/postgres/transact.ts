@@ -7,10 +7,13 @@ import { lockLeased, recordIn } from './record.ts';
 /** So that a handler which is just within its limit is not cut off by the server. */
 const MARGIN_MS = 10_000;
 
+/** Local to the transaction: whatever ends that, however it is written, takes this with it. */
+const MARK = 'posthorn.handling';
+
 /**
  * The lease is looked at last, with the row locked: whoever took the delivery over meanwhile has it, and all that was
- * done here is undone. The connection goes back to the pool only after a commit; a function that runs on after its time
- * limit may still be writing to it.
+ * done here is undone. Nothing is recorded in another transaction than the one that was begun. The connection goes back to
+ * the pool only after a commit; a function that runs on after its time limit may still be writing to it.
  */
 export function transact(db: Db, input: TransactInput, work: TransactWork): Promise<TransactOutput> {
   return db.borrow(async (client, spoil) => {
@@ -23,19 +26,22 @@ export function transact(db: Db, input: TransactInput, work: TransactWork): Prom
     };
     const undo = async (result: 'lease_lost' | 'rolled_back'): Promise<TransactOutput> => {
       spoil();
+      // After a failed statement the mark cannot be read.
+      const marked = isMarked(client).catch(() => true);
       await client.query('ROLLBACK').catch(() => {});
-      return { result, endpoints: [] };
+      return { result: (await marked) ? result : 'ended', endpoints: [] };
     };
     // A process that has forgotten its transaction gives its locks back, but never while the handler has time left.
     const mostMs = input.timeoutMs + MARGIN_MS;
     await client.query(
-      `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${mostMs}; SET LOCAL statement_timeout = ${mostMs}`,
+      `BEGIN; SET LOCAL ${MARK} = on; SET LOCAL idle_in_transaction_session_timeout = ${mostMs}; SET LOCAL statement_timeout = ${mostMs}`,
     );
     try {
       const item = await work(lent);
       open = false;
       if (item === undefined) return await undo('rolled_back');
-      await client.query(setLocal(db.schema));
+      const [marked] = await Promise.all([isMarked(client), client.query(setLocal(db.schema))]);
+      if (!marked) return await undo('rolled_back');
       const tx = Db.within(ours(client));
       const { epoch } = input;
       const held = await lockLeased(tx, epoch, [item]);
@@ -48,6 +54,11 @@ export function transact(db: Db, input: TransactInput, work: TransactWork): Prom
       throw error;
     }
   });
+}
+
+async function isMarked(client: pg.PoolClient): Promise<boolean> {
+  const { rows } = await client.query(`SELECT current_setting('${MARK}', true) = 'on' AS marked`);
+  return rows[0]?.marked === true;
 }
 
 /** The connection, with answers read as our statements expect them. */
