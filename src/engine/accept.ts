@@ -4,13 +4,12 @@ import type { Dispatch } from '../dispatch/index.ts';
 import { PosthornError } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 import type { Message } from '../model/index.ts';
-import type { AcceptItem, AcceptResult, NewDelivery, Remembered, Store } from '../store/index.ts';
+import type { AcceptItem, AcceptResult, ClaimedDelivery, NewDelivery, Remembered, Store } from '../store/index.ts';
 import { Batcher } from './batcher.ts';
 import type { Audience, Directory, Target } from './directory.ts';
 import type { Publication, Published } from './engine.ts';
 import type { HandOffs } from './hand-offs.ts';
 import { type Handlers, isHandler } from './handling.ts';
-import type { Job } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 
 export interface AcceptorOptions {
@@ -206,26 +205,22 @@ export class Acceptor {
         continue;
       }
       this.#options.onHandedOff();
-      const job: { -readonly [K in keyof Job]: Job[K] } = {
-        epoch,
-        handedAt: item.handedAt,
-        delivery: {
-          id,
-          messageId: message.id,
-          applicationId: message.applicationId,
-          destinationId,
-          eventType: message.eventType,
-          trigger: 'scheduled',
-          attempts: 0,
-          scheduleAttempts: 0,
-          firstAttemptAt: undefined,
-          dueAt: message.createdAt,
-          createdAt: message.createdAt,
-          payload: message.payload,
-        },
+      const delivery: { -readonly [K in keyof ClaimedDelivery]: ClaimedDelivery[K] } = {
+        id,
+        messageId: message.id,
+        applicationId: message.applicationId,
+        destinationId,
+        eventType: message.eventType,
+        trigger: 'scheduled',
+        attempts: 0,
+        scheduleAttempts: 0,
+        firstAttemptAt: undefined,
+        dueAt: message.createdAt,
+        createdAt: message.createdAt,
+        payload: message.payload,
       };
-      if (message.headers !== undefined) job.received = message;
-      lanes.startReserved(job, message.payload.length);
+      if (isSource(message.applicationId)) delivery.received = message;
+      lanes.startReserved({ epoch, handedAt: item.handedAt, delivery }, message.payload.length);
     }
   }
 
@@ -263,8 +258,12 @@ function matches(target: Target, message: Message): boolean {
   return channels === undefined || (message.channels?.some((channel) => channels.includes(channel)) ?? false);
 }
 
+function isSource(application: string): boolean {
+  return application.startsWith('src_');
+}
+
 function noOwner(application: string): PosthornError {
-  if (application.startsWith('src_')) {
+  if (isSource(application)) {
     return new PosthornError('not_found', `There is no source ${application}: it may have been deleted a moment ago.`);
   }
   return new PosthornError(

@@ -1,9 +1,9 @@
 /** The engine's side of handlers: functions in this process that take received events, behind a port of three words. */
-import type { Message, Outcome } from '../model/index.ts';
+import type { Outcome } from '../model/index.ts';
 import type { ClaimedDelivery, TransactClient } from '../store/index.ts';
 
 /** What only received messages have, and a handler or a forward needs. */
-export type Received = Pick<Message, 'eventId' | 'headers' | 'contentType'>;
+export type Received = NonNullable<ClaimedDelivery['received']>;
 
 export interface Handlers {
   /** The destinations that this process has a function for. */

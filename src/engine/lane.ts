@@ -8,7 +8,6 @@
 import { Fifo } from '../fifo.ts';
 import type { Attempt } from '../model/index.ts';
 import type { ClaimedDelivery } from '../store/index.ts';
-import type { Received } from './handling.ts';
 
 /** A leased delivery on its way through this node. */
 export interface Job {
@@ -16,8 +15,6 @@ export interface Job {
   readonly epoch: number;
   /** When it was leased as it was accepted, by this node's clock; without it, it was claimed. */
   readonly handedAt?: number;
-  /** Known when the message was accepted a moment ago; read from the store where it is needed and not known. */
-  readonly received?: Received;
   /** Another process had it, which died or stalled. */
   readonly takenOver?: true;
   /** While it holds one of the node's slots: how its lane stood when it got it. */

@@ -49,8 +49,7 @@ export class Worker {
       this.#options.onFinished(job, true);
       return this.release(job);
     }
-    const received =
-      target.forwardAs && (job.received ?? (await this.#received(job).catch((error) => this.#drop(job, error))));
+    const received = target.forwardAs && (job.delivery.received ?? {});
     const startedAt = this.#options.clock.now();
     if (this.#isTransactional(target)) return this.#transact(job, target, received ?? {});
     let outcome: Outcome;
@@ -199,13 +198,6 @@ export class Worker {
       this.#options.onTrouble,
     );
     return audience?.targets.get(delivery.destinationId);
-  }
-
-  /** What came with the message, for what is sent on or handled, when it was not accepted here a moment ago. */
-  async #received({ delivery }: Job): Promise<Received> {
-    const { applicationId, messageId: id } = delivery;
-    const read = () => this.#options.store.getMessage({ applicationId, id });
-    return (await persist(read, this.#options.clock, this.#cutOff.signal, this.#options.onTrouble)) ?? {};
   }
 
   /** At the stop of an engine whose store is gone: the slot is freed, and the lease ends with the process. */

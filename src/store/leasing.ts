@@ -1,4 +1,6 @@
 /** How deliveries come to a node: what goes into `join`, `claim` and `lease`, and what comes out. */
+import type { Message } from '../model/index.ts';
+
 export interface JoinInput {
   readonly now: number;
   readonly leaseMs: number;
@@ -58,6 +60,8 @@ export interface ClaimedDelivery {
   readonly dueAt: number;
   readonly createdAt: number;
   readonly payload: Uint8Array;
+  /** What a handler, or whoever it is sent on to, needs beside the payload. Of what a source received only. */
+  readonly received?: Pick<Message, 'eventId' | 'headers' | 'contentType'>;
 }
 
 export interface ClaimOutput {

@@ -61,10 +61,12 @@ export function toDelivery(row: DeliveryRow): Delivery {
 
 export interface ClaimedRow extends DeliveryRow {
   payload: Uint8Array | null;
+  /** Of a received message: its event id, its headers as their text, and its content type. */
+  received?: string | null;
 }
 
 export function toClaimed(row: ClaimedRow): ClaimedDelivery {
-  return {
+  const claimed: { -readonly [K in keyof ClaimedDelivery]: ClaimedDelivery[K] } = {
     id: row.id,
     messageId: row.message_id,
     applicationId: row.application_id,
@@ -77,6 +79,17 @@ export function toClaimed(row: ClaimedRow): ClaimedDelivery {
     dueAt: row.due_at ?? row.created_at,
     createdAt: row.created_at,
     payload: row.payload ?? new Uint8Array(),
+  };
+  if (row.received) claimed.received = toReceived(row.received);
+  return claimed;
+}
+
+function toReceived(column: string): NonNullable<ClaimedDelivery['received']> {
+  const [eventId, headers, contentType] = JSON.parse(column) as (string | null)[];
+  return {
+    ...(typeof eventId === 'string' && { eventId }),
+    ...(typeof headers === 'string' && { headers: JSON.parse(headers) as Record<string, string> }),
+    ...(typeof contentType === 'string' && { contentType }),
   };
 }
 

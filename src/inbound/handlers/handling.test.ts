@@ -28,11 +28,13 @@ afterEach(async () => {
   rig = undefined;
 });
 
-async function setUp(handler: Handler, over: Partial<Source> & Pick<Partial<Endpoint>, 'eventTypes'> = {}) {
+type Over = Partial<Source> & Pick<Partial<Endpoint>, 'eventTypes'> & { takesWork?: boolean };
+
+async function setUp(handler: Handler, over: Over = {}) {
   const clock = createManualClock();
   const handlers = createHandlerRegistry({ clock, logger: SILENT });
-  const { eventTypes, ...source } = over;
-  rig = await createEngineRig({ clock, handlers, leaseMs: LONG_LEASE_MS });
+  const { eventTypes, takesWork = true, ...source } = over;
+  rig = await createEngineRig({ clock, handlers, takesWork, leaseMs: LONG_LEASE_MS });
   await rig.store.insert({ kind: 'source', record: { ...SOURCE, ...source } });
   const { id } = await rig.endpoint('handler:test', { id: 'hdl_1', applicationId: 'src_1', secrets: [] });
   handlers.bind(id, { title: 'test', eventTypes, handler });
@@ -256,6 +258,21 @@ describe('a handler', () => {
     engine.wake();
     await rig.attempts(2);
     expect(await read()).toBe('delivered');
+  });
+
+  it('SUB-10 whoever asks for what is due gets the longest due started first, as it came', async () => {
+    const started: unknown[] = [];
+    const set = await setUp((event, { eventId, headers }) => void started.push([event, eventId, headers]), {
+      takesWork: false,
+    });
+    const sent: unknown[] = [];
+    for (let n = 1; n <= 24; n++) {
+      await set.receive({ n });
+      sent.push([{ n }, `evt_${n}`, { 'x-from': 'test' }]);
+      await set.clock.advance(3);
+    }
+    expect(await set.rig.engine.workDue(100)).toMatchObject({ delivered: 24 });
+    expect(started).toEqual(sent);
   });
 
   it('a stop ends what runs as interrupted, and the next start runs it again', async () => {

@@ -41,6 +41,20 @@ export function exerciseClaim(use: Use): void {
       expect(ids(rest.deliveries)).toEqual([late]);
     });
 
+    it('SUB-10 hands a lane out in the order of its due times, and of its ids where they are the same', async () => {
+      const scene = use();
+      const to = await scene.endpoint();
+      const stored: { id: string; dueAt: number }[] = [];
+      for (let n = 0; n < 24; n++) {
+        const dueAt = T0 + ((n * 5) % 12);
+        const [id = ''] = await scene.publish({ to: [to], now: dueAt });
+        stored.push({ id, dueAt });
+      }
+      stored.sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1));
+      const { deliveries } = await scene.claim({ now: T0 + 12, room: 24 });
+      expect(ids(deliveries)).toEqual(stored.map(({ id }) => id));
+    });
+
     it('opens the lane that has waited longest first', async () => {
       const scene = use();
       const [a = '', b = ''] = await scene.endpoints(2);

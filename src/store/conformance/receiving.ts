@@ -91,6 +91,28 @@ export function exerciseReceiving(use: Use): void {
       expect(Object.keys(plain ?? {})).not.toContain('contentType');
     });
 
+    it('is handed out with its event id, headers and content type; a published one has none of them', async () => {
+      const scene = use();
+      const applicationId = await scene.source();
+      const received = { eventId: 'evt_"ü"', headers: { 'x-note': 'a "b" \\ \u2028 ü' }, contentType: 'text/plain' };
+      const own = await scene.endpoint({ applicationId });
+      const [whole = ''] = await scene.publish({ to: [own], message: { applicationId, ...received } });
+      const [bare = ''] = await scene.publish({ to: [own], message: { applicationId } });
+      const [published = ''] = await scene.publish({ to: [await scene.endpoint()], message: { eventId: 'evt_2' } });
+      const handedOut = async (way: 'claim' | 'lease') => {
+        const input = { epoch: scene.epoch, now: T0, ids: [whole, bare, published] };
+        const { deliveries } = way === 'claim' ? await scene.claim() : await scene.store.lease(input);
+        return new Map(deliveries.map((delivery) => [delivery.id, delivery.received]));
+      };
+      for (const way of ['claim', 'lease'] as const) {
+        const found = await handedOut(way);
+        expect(found.get(whole)).toEqual(received);
+        expect(found.get(bare) ?? {}).toEqual({});
+        expect([found.has(published), found.get(published)]).toEqual([true, undefined]);
+        await scene.store.release({ epoch: scene.epoch, now: T0, ids: [whole, bare, published] });
+      }
+    });
+
     it('PAY-06 the same id with another body keeps the first and counts the conflict; the same body counts nothing', async () => {
       const scene = use();
       const applicationId = await scene.source();

@@ -3,6 +3,7 @@ import type { ClaimInput, ClaimOutput } from '../store.ts';
 import { type Db, statement, type Tx } from './driver.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
+import { RECEIVED } from './received.ts';
 import { within } from './within.ts';
 
 /** A handler's lane is for the nodes that have the function; the others pass it by, however long it has been due. */
@@ -27,7 +28,7 @@ export const LOCK_DUE = statement(
 export const LEASE_DUE = statement(
   'claim_lease_due',
   `WITH due AS MATERIALIZED (
-    SELECT d.tid, m.payload, octet_length(m.payload) AS bytes,
+    SELECT d.tid, m.payload, ${RECEIVED}, octet_length(m.payload) AS bytes,
       sum(octet_length(m.payload)) OVER (ORDER BY d.nth, lane.position ROWS UNBOUNDED PRECEDING) AS bytes_so_far
     FROM unnest($3::text[], $4::int[]) WITH ORDINALITY AS lane (destination_id, room, position)
     JOIN endpoints e ON e.id = lane.destination_id AND e.status = 'active'
@@ -40,7 +41,7 @@ export const LEASE_DUE = statement(
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1
     FROM due WHERE d.ctid = due.tid AND d.state = 'pending' AND ${within('$5')}
     RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
-      d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at, due.payload)
+      d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at, due.payload, due.received)
   SELECT * FROM leased`,
 );
 // A stopped lane is closed. One with more due work is parked: its node asks for it by name.

@@ -3,13 +3,14 @@ import type { LeaseInput, LeaseOutput } from '../store.ts';
 import { type Db, statement } from './driver.ts';
 import { share } from './locks.ts';
 import { isAlive } from './nodes.ts';
+import { RECEIVED } from './received.ts';
 import { within } from './within.ts';
 
 // The lane's row is left as it is: whoever looks at it next finds its true due time.
 const LEASE = statement(
   'lease',
   `WITH due AS MATERIALIZED (
-    SELECT d.id AS due_id, d.ctid AS tid, m.payload, octet_length(m.payload) AS bytes,
+    SELECT d.id AS due_id, d.ctid AS tid, m.payload, ${RECEIVED}, octet_length(m.payload) AS bytes,
       sum(octet_length(m.payload)) OVER (ORDER BY wanted.position ROWS UNBOUNDED PRECEDING) AS bytes_so_far
     FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, position)
     JOIN deliveries d ON d.id = wanted.id AND d.state = 'pending' AND d.due_at <= $2
@@ -20,7 +21,7 @@ const LEASE = statement(
     UPDATE deliveries d SET state = 'leased', lease_epoch = $1
     FROM due WHERE d.ctid = due.tid AND d.state = 'pending' AND d.due_at <= $2 AND ${within('$4')}
     RETURNING d.id, d.message_id, d.application_id, d.destination_id, d.event_type, d.trigger_kind, d.attempts,
-      d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at, due.payload)
+      d.schedule_attempts, d.first_attempt_at, d.due_at, d.created_at, due.payload, due.received)
   SELECT leased.*, ARRAY(SELECT due_id FROM due WHERE NOT ${within('$4')}) AS beyond FROM leased`,
 );
 const EARLY = statement(

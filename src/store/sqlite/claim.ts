@@ -3,6 +3,7 @@ import type { ClaimedDelivery, ClaimInput, ClaimOutput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { closeLane, nextDueAt, setLane } from './lanes.ts';
 import { isAlive } from './nodes.ts';
+import { OF_MESSAGE } from './of-message.ts';
 
 const FREE_LANES = 'FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL';
 const IS_OPEN = "SELECT 1 AS open FROM endpoints WHERE id = ? AND status = 'active'";
@@ -17,8 +18,7 @@ const LEASE_DUE = `
         WHERE d.destination_id = ?2 AND d.state = 'pending' AND d.due_at <= ?3 ORDER BY d.due_at, d.id LIMIT ?4))
     WHERE bytes_so_far <= ?5 OR (bytes_so_far = bytes AND ?6))
   RETURNING id, message_id, application_id, destination_id, event_type, trigger_kind, attempts, schedule_attempts,
-    first_attempt_at, due_at, created_at,
-    (SELECT payload FROM messages m WHERE m.application_id = deliveries.application_id AND m.id = message_id) AS payload`;
+    first_attempt_at, due_at, created_at, ${OF_MESSAGE}`;
 
 export function claim(db: Db, input: ClaimInput): ClaimOutput {
   if (!isAlive(db, input.epoch)) {

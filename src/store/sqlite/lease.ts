@@ -2,6 +2,7 @@ import { type ClaimedRow, toClaimed } from '../rows.ts';
 import type { ClaimedDelivery, LeaseInput, LeaseOutput } from '../store.ts';
 import type { Db } from './driver.ts';
 import { isAlive } from './nodes.ts';
+import { OF_MESSAGE } from './of-message.ts';
 
 const BYTES = `
   SELECT length(m.payload) AS bytes FROM deliveries d
@@ -13,7 +14,7 @@ const LEASE = `
   UPDATE deliveries SET state = 'leased', lease_epoch = ?1
   WHERE id = ?2 AND state = 'pending' AND due_at <= ?3
     AND EXISTS (SELECT 1 FROM endpoints e WHERE e.id = destination_id AND e.status = 'active')
-  RETURNING *, (SELECT payload FROM messages m WHERE m.application_id = deliveries.application_id AND m.id = message_id) AS payload`;
+  RETURNING *, ${OF_MESSAGE}`;
 
 const EARLY = "SELECT id, due_at AS dueAt FROM deliveries WHERE id = ? AND state = 'pending' AND due_at > ?";
 
