@@ -51,7 +51,7 @@ describe('a handler', () => {
       'by a thenable that is no promise',
       // biome-ignore lint/suspicious/noThenProperty: that is what is tried
       () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('thenable')) }),
-      /^thenable$/,
+      /^thenable\n/,
     ],
     [
       'by a thenable that calls back twice',
@@ -62,9 +62,9 @@ describe('a handler', () => {
           reject(new Error('second'));
         },
       }),
-      /^first$/,
+      /^first\n/,
     ],
-    ['at once instead of later', () => thrower(), /^at once$/],
+    ['at once instead of later', () => thrower(), /^at once\n/],
   ])('PAY-03 that throws %s is retried, and its error is kept, shortened', async (_, handler, message) => {
     await receive((_event, { attempt }) => (attempt === 1 ? handler() : undefined));
     await rig.attempts(2);

@@ -41,6 +41,26 @@ export function exerciseTransact(use: Use, { transactional }: StoreCapabilities)
       await expect(lent?.query('SELECT 1')).rejects.toThrow(/over/);
     });
 
+    it('leaves nothing behind on its connection for the next, which is of another event', async () => {
+      const first = await leased();
+      await first.transact(first.input, async (client) => {
+        await client.query("SET search_path = pg_catalog; SET ROLE pg_monitor; SET timezone = 'Asia/Tokyo'");
+        await client.query('CREATE TEMP TABLE left_over (n int); LISTEN left_over; SELECT pg_advisory_lock(7)');
+        return first.item;
+      });
+      const second = await leased();
+      await second.transact(second.input, async (client) => {
+        const { rows } =
+          await client.query(`SELECT current_setting('search_path') AS path, current_user = session_user AS mine,
+          current_setting('timezone') AS zone, to_regclass('pg_temp.left_over') AS temp,
+          (SELECT count(*)::int FROM pg_listening_channels()) AS channels,
+          (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND objid = 7) AS locks`);
+        expect(rows).toMatchObject([{ path: '"$user", public', mine: true, temp: null, channels: 0, locks: 0 }]);
+        expect((rows[0] as { zone: string }).zone).not.toBe('Asia/Tokyo');
+        return second.item;
+      });
+    });
+
     it('without an item changes nothing: the lease holds, and the delivery can be recorded afterwards', async () => {
       const { scene, id, item, input, transact } = await leased();
       expect(await transact(input, async () => undefined)).toMatchObject({ result: 'rolled_back' });

@@ -10,6 +10,10 @@ const MARGIN_MS = 10_000;
 /** Local to the transaction: whatever ends that, however it is written, takes this with it. */
 const MARK = 'posthorn.handling';
 
+/** What a handler set for the session would hold for the next one on this connection, which is another's: a role, a schema, a lock. */
+const AS_NEW =
+  'RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP';
+
 /**
  * The lease is looked at last, with the row locked: whoever took the delivery over meanwhile has it, and all that was
  * done here is undone. Nothing is recorded in another transaction than the one that was begun. The connection goes back to
@@ -40,13 +44,17 @@ export function transact(db: Db, input: TransactInput, work: TransactWork): Prom
       const item = await work(lent);
       open = false;
       if (item === undefined) return await undo('rolled_back');
-      const [marked] = await Promise.all([isMarked(client), client.query(setLocal(db.schema))]);
+      // A handler may act as a tenant's role, which need not see our tables.
+      const asOurselves = `RESET ROLE; ${setLocal(db.schema)}`;
+      const [marked] = await Promise.all([isMarked(client), client.query(asOurselves)]);
       if (!marked) return await undo('rolled_back');
       const tx = Db.within(ours(client));
       const { epoch } = input;
       const held = await lockLeased(tx, epoch, [item]);
       if (held.length === 0) return await undo('lease_lost');
       const { endpoints } = await recordIn(db, tx, { epoch, now: input.now(), items: [item] }, [item]);
+      // It is recorded, whatever becomes of the connection.
+      await client.query(AS_NEW).catch(spoil);
       return { result: 'recorded', endpoints };
     } catch (error) {
       open = false;
