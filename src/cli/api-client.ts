@@ -83,6 +83,15 @@ async function* texts(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   yield decoder.decode();
 }
 
+/**
+ * An id or uid as a part of a path. What a variable that nobody set leaves would make it the path of the list, and dots
+ * another one above it.
+ */
+export function pathPart(idOrUid: string): string {
+  if (!['', '.', '..'].includes(idOrUid.trim())) return encodeURIComponent(idOrUid);
+  throw new PosthornError('validation', `${JSON.stringify(idOrUid)} is no id and no uid: is a variable not set?`);
+}
+
 const REQUEST_PARTS = ['body', 'query', 'params', 'headers'];
 
 /** Which part of the request a field was in is the API's matter; some findings begin with the field itself. */

@@ -1,6 +1,6 @@
 /** dead-letters list, groups, show and report: tables for people, --json for programs. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { createApiClient, type ServerAddress } from '../api-client.ts';
+import { createApiClient, pathPart, type ServerAddress } from '../api-client.ts';
 import { type FilterFlags, toQuery, withFilter, withOwner, withServer } from '../dead-letter-options.ts';
 import { describeDeadLetter, type ShownDeadLetter } from '../describe-dead-letter.ts';
 import { createNames } from '../names.ts';
@@ -77,7 +77,7 @@ export function showCommand(terminal: Terminal): Command {
     .description('Show a dead letter: its body and headers, and each attempt with its error and decision.')
     .option('--json', 'print JSON')
     .action(async (id: string, flags: ServerAddress & { json?: true }) => {
-      const path = `dead-letter/${encodeURIComponent(id)}`;
+      const path = `dead-letter/${pathPart(id)}`;
       const client = createApiClient(flags, terminal.env);
       const shown = await client.get<ShownDeadLetter>(path);
       terminal.out(flags.json ? toJson(shown) : await describeDeadLetter(shown, createNames(client)));

@@ -23,6 +23,29 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
   });
 
   it.each([
+    ...[
+      ['sources', 'show'],
+      ['sources', 'delete', '--yes'],
+      ['sources', 'rotate-token'],
+    ],
+    ...[
+      ['sources', 'rotate-secret', '--secret', 'x'],
+      ['events', 'show'],
+      ['events', 'resend'],
+    ],
+    ...[
+      ['sources', 'create', 'none', '--if-missing', '--uid'],
+      ['trigger', 'stripe', 'invoice.paid', '--source'],
+    ],
+  ])('ALL-06 refuses an empty id or one of dots, which would be the path of a list: %s %s %s %s', async (...args) => {
+    for (const id of ['', '.', '..']) {
+      const ran = await rig.run([...args, id]);
+      expect(ran).toMatchObject({ exitCode: 2, out: '' });
+      expect(ran.err).toContain(`posthorn: ${JSON.stringify(id)} is no id and no uid: is a variable not set?`);
+    }
+  });
+
+  it.each([
     ['stripe --secret whsec_1', 'github', 'stripe'],
     ['none', 'stripe', 'none'],
     ['clerk --secret whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0', 'resend', 'clerk'],

@@ -1,7 +1,7 @@
 /** sources: where other people's webhooks come in. */
 import { Command } from 'commander';
 import { isPosthornError, PosthornError } from '../../errors.ts';
-import { createApiClient, type ServerAddress } from '../api-client.ts';
+import { createApiClient, pathPart, type ServerAddress } from '../api-client.ts';
 import { withServer } from '../dead-letter-options.ts';
 import { printableRows } from '../describe-parts.ts';
 import { examples } from '../examples.ts';
@@ -24,7 +24,7 @@ interface CreateFlags extends Flags, SettingFlags {
 }
 
 const LIST = '/ingest/api/v1/source';
-const one = (source: string) => `${LIST}/${encodeURIComponent(source)}`;
+const one = (source: string) => `${LIST}/${pathPart(source)}`;
 
 export function sourcesCommand(terminal: Terminal): Command {
   return new Command('sources')

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { PosthornError } from '../../errors.ts';
 import { createIds } from '../../ids.ts';
 import type { InboundRequest, Provider, ProviderSettings } from '../../inbound/providers/index.ts';
-import { createApiClient, type ServerAddress, serverUrl } from '../api-client.ts';
+import { createApiClient, pathPart, type ServerAddress, serverUrl } from '../api-client.ts';
 import { withServer } from '../dead-letter-options.ts';
 import { examples } from '../examples.ts';
 import { type Exchanged, exchange } from '../exchange.ts';
@@ -93,7 +93,7 @@ async function orderOf(name: string, eventType: string, flags: TriggerFlags, ter
   const target = (place: string) =>
     ownTarget(place, flags.to === undefined ? '--url' : '--to', flags.allowRemote === true);
   // Refused before the server is asked for anything.
-  const plain = target(flags.to ?? `${server}/in/${encodeURIComponent(source)}`);
+  const plain = target(flags.to ?? `${server}/in/${pathPart(source)}`);
   const known = flags.to === undefined ? await knownSource(source, flags, terminal) : undefined;
   const url = known === undefined ? plain : target(server + ownPath(known));
   const shown = known === undefined ? {} : shownSettings(known, provider);
@@ -106,7 +106,7 @@ async function orderOf(name: string, eventType: string, flags: TriggerFlags, ter
 /** What the server shows of the source to whoever has a token: where it receives and how it signs, never with what. */
 async function knownSource(source: string, flags: TriggerFlags, { env }: Terminal): Promise<ShownSource | undefined> {
   if (!(flags.token ?? env.POSTHORN_ADMIN_TOKEN)) return undefined;
-  const path = `/ingest/api/v1/source/${encodeURIComponent(source)}`;
+  const path = `/ingest/api/v1/source/${pathPart(source)}`;
   return createApiClient(flags, env).get<ShownSource>(path);
 }
 
