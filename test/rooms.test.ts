@@ -25,6 +25,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   clock: { rooms: [], node: [] },
   ids: { rooms: [], node: ['node:crypto'] },
   fifo: { rooms: [], node: [] },
+  'iso-time': { rooms: [], node: [] },
   model: { rooms: [], node: [] },
   policy: { rooms: ['model', 'errors'], node: [] },
   signing: { rooms: ['errors', 'ids'], types: ['model'], node: ['node:crypto'] },
@@ -59,7 +60,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['fastify'],
   },
   api: {
-    rooms: ['resources', 'inbound', 'model', 'policy', ...FOUNDATION],
+    rooms: ['resources', 'inbound', 'model', 'policy', 'iso-time', ...FOUNDATION],
     types: ['engine', 'store'],
     packages: ['fastify', '@fastify/swagger', '@fastify/type-provider-typebox', 'typebox', 'ajv', 'ajv-formats'],
   },

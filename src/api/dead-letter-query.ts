@@ -7,7 +7,7 @@ import {
   type DeadLetterSelection as SelectionIn,
   DeadLetterSelection as SelectionSchema,
 } from './contract-dead-letter.ts';
-import { readTime, readTimeQuery } from './time-query.ts';
+import { eventTypeTexts, readTime, readTimeQuery, words } from './time-query.ts';
 
 interface DiedText {
   readonly died_before?: string;
@@ -25,8 +25,11 @@ export function readDied(query: DiedText): { diedBefore?: number; diedAfter?: nu
 /** All but the application, which the token has a say in. */
 export function readFilter(query: DeadLetterArchiveQuery): Omit<DeadLetterSelection, 'application'> {
   const { source, endpoint, message, group, cause, fingerprint, error } = query;
+  const eventTypes = eventTypeTexts(query);
   return {
     ...readTimeQuery(query),
+    // Other lists take none for all. Here they preview what is retried, discarded or removed, which refuses it.
+    ...(eventTypes.length > 0 && { eventTypes: words(eventTypes) }),
     ...readDied(query),
     ...(source !== undefined && { source }),
     ...(endpoint !== undefined && { endpoint }),

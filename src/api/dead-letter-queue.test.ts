@@ -90,6 +90,49 @@ describe('groups of dead letters', () => {
   });
 });
 
+describe('a filter with nothing in it', () => {
+  it('ALL-06 selects nothing: lists, groups and archives refuse it as retry and discard do', async () => {
+    await using rig = await openWithGroups();
+    const empty = ['error', 'fingerprint', 'endpoint', 'message', 'group', 'application', 'source', 'event_types'];
+    const queries = [
+      ...empty.flatMap((name) => [`${name}=`, `${name}=%20`]),
+      ...['event_types=,', 'event_types[]=', 'died_after=', 'died_after=7', 'died_before=2026-02-31', 'after=2027'],
+    ];
+    for (const query of queries) {
+      for (const list of ['dead-letter', 'dead-letter/archive']) {
+        expect([query, (await rig.call('GET', `${list}?${query}`)).status]).toEqual([query, 422]);
+      }
+    }
+    for (const query of ['application=', 'source=', 'died_after=7', 'died_before=']) {
+      expect([query, (await rig.call('GET', `dead-letter/group?${query}`)).status]).toEqual([query, 422]);
+    }
+    const selections = [
+      ...['error', 'fingerprint', 'endpoint', 'message', 'group', 'application', 'source'].map((name) => ({
+        [name]: '',
+      })),
+      ...[
+        { error: '  ' },
+        { eventTypes: [] },
+        { eventTypes: [''] },
+        { eventTypes: ['order.paid', ' '] },
+        { ids: [''] },
+      ],
+      ...[{ diedAfter: '7' }, { diedAfter: '' }, { diedBefore: '2027' }, { before: '2026-02-31' }, { after: 'monday' }],
+    ];
+    for (const filter of selections) {
+      const discarded = await rig.call('POST', 'dead-letter/discard', { filter, reason: 'x' });
+      const retried = await rig.call('POST', 'dead-letter/retry', filter);
+      expect([filter, discarded.status, retried.status]).toEqual([filter, 422, 422]);
+    }
+    expect(await dead(rig)).toHaveLength(4);
+  });
+
+  it('leaves out what is no event type in a list of several', async () => {
+    await using rig = await openWithGroups();
+    expect(await dead(rig, 'event_types=order.new,%20order.paid')).toHaveLength(4);
+  });
+});
+
 describe('a dead letter', () => {
   it('SUB-11 is shown with its body, and each attempt with its error and decision', async () => {
     await using rig = await openWithGroups();

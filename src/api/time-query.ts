@@ -1,5 +1,6 @@
 /** What lists of messages, attempts and deliveries are narrowed by, from the query to the resources' words. */
 import { invalid } from '../errors.ts';
+import { parseIsoTime } from '../iso-time.ts';
 
 interface TimeQueryText {
   readonly limit?: number;
@@ -32,18 +33,17 @@ export function readTimeQuery(query: TimeQueryText): TimeQuery {
 }
 
 export function readTime(text: string, loc: readonly string[]): number {
-  // A "+" that a client forgot to encode arrives as a space.
-  const ms = Date.parse(text.replace(/ (\d\d:?\d\d)$/, '+$1'));
-  if (Number.isNaN(ms)) throw invalid(loc, 'must be a date such as 2030-01-31T12:00:00Z', 'value_error.datetime');
-  return ms;
+  const ms = parseIsoTime(text);
+  if (ms !== undefined) return ms;
+  throw invalid(loc, 'must be a date that exists, such as 2030-01-31 or 2030-01-31T12:00:00Z', 'value_error.datetime');
 }
 
-/** `a,b` and `a` with `b` alike; empty ones do not count. */
+/** `a,b`, `a, b` and `a` with `b` alike; empty ones do not count. */
 export function words(texts: readonly string[]): readonly string[] {
-  return texts.flatMap((text) => text.split(',')).filter((word) => word !== '');
+  return texts.flatMap((text) => text.split(',').map((word) => word.trim())).filter((word) => word !== '');
 }
 
-function eventTypeTexts(query: TimeQueryText): readonly string[] {
+export function eventTypeTexts(query: TimeQueryText): readonly string[] {
   const listed = Object.entries(query)
     .filter(([name]) => LISTED_EVENT_TYPE.test(name))
     .flatMap(([, value]) => value as string | string[]);

@@ -1,6 +1,7 @@
 /** Which dead letters, from the command line to the API: as a query and as a body. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Clock } from '../clock.ts';
+import { parseIsoTime } from '../iso-time.ts';
 import type { Query, ServerAddress } from './api-client.ts';
 import { parseDuration } from './duration.ts';
 
@@ -28,20 +29,20 @@ export function withServer(command: Command): Command {
 export function withOwner(command: Command, clock: Clock): Command {
   const when = (text: string) => parseWhen(text, clock);
   return withServer(command)
-    .option('--application <id>', 'only of this application, by id or uid')
-    .option('--source <id>', 'only of this source, by id or uid')
+    .option('--application <id>', 'only of this application, by id or uid', filled)
+    .option('--source <id>', 'only of this source, by id or uid', filled)
     .option('--since <when>', 'only what died since: 7d, 12h, or a date such as 2030-01-31', when)
     .option('--until <when>', 'only what died before: 1d, or a date', when);
 }
 
 export function withFilter(command: Command, clock: Clock): Command {
   return withOwner(command, clock)
-    .option('--group <id>', 'only of this group, as `groups` shows it')
-    .option('--endpoint <id>', 'only for this endpoint; by uid with --application or --source')
-    .option('--event-type <types>', 'only of these event types, separated by commas')
+    .option('--group <id>', 'only of this group, as `groups` shows it', filled)
+    .option('--endpoint <id>', 'only for this endpoint; by uid with --application or --source', filled)
+    .option('--event-type <types>', 'only of these event types, separated by commas', parseEventTypes)
     .addOption(new Option('--cause <cause>', 'only those that died of this').choices(['exhausted', 'rejected']))
-    .option('--fingerprint <hash>', 'only of this error fingerprint')
-    .option('--error <text>', 'only with this text in the error');
+    .option('--fingerprint <hash>', 'only of this error fingerprint', filled)
+    .option('--error <text>', 'only with this text in the error', filled);
 }
 
 export function toQuery(flags: FilterFlags): Query {
@@ -64,7 +65,26 @@ export function toSelection(flags: FilterFlags): Record<string, unknown> {
 /** A time ago, or a date, as the API reads it. */
 export function parseWhen(text: string, clock: Clock): string {
   if (/^[\d.]+(ms|s|m|h|d)/.test(text)) return new Date(clock.now() - parseDuration(text)).toISOString();
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new InvalidArgumentError('Write a time ago (7d, 12h) or a date (2030-01-31).');
-  return new Date(at).toISOString();
+  const at = parseIsoTime(text);
+  if (at !== undefined) return new Date(at).toISOString();
+  const isBare = /^\s*\d+\s*$/.test(text);
+  throw new InvalidArgumentError(
+    isBare
+      ? `Write its unit (${text.trim()}d, ${text.trim()}h, ${text.trim()}m), or a date (2030-01-31).`
+      : 'Write a time ago (7d, 12h) or a date that exists (2030-01-31, 2030-01-31T12:00:00Z).',
+  );
+}
+
+/** What a variable that nobody set leaves would select everything. */
+export function filled(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It is empty: is a variable not set? Leave it out, or give it a value.');
+}
+
+/** As the API takes them: no spaces, none of them empty. */
+export function parseEventTypes(text: string): string {
+  return text
+    .split(',')
+    .map((type) => filled(type).trim())
+    .join(',');
 }

@@ -46,4 +46,17 @@ describe('arguments of the wrong type', () => {
       message: expect.stringMatching(new RegExp(`^${name}: must be an? (string|object)`)),
     });
   });
+
+  it.each([
+    ...['error', 'fingerprint', 'endpoint', 'message', 'application', 'source'].map((name) => ({ [name]: '' })),
+    ...[{ error: ' ' }, { group: '' }, { eventTypes: [] }, { eventTypes: [''] }],
+  ])('ALL-06 %j selects no dead letters, to look at or to take', async (selection) => {
+    const { deadLetters } = api.resources;
+    const [name = ''] = Object.keys(selection);
+    const refused = { code: 'validation', message: expect.stringMatching(new RegExp(`^${name}: must (not|be|have)`)) };
+    await expect(deadLetters.list(selection)).rejects.toMatchObject(refused);
+    await expect(deadLetters.retryAll(selection)).rejects.toMatchObject(refused);
+    await expect(deadLetters.discardAll(selection, 'x')).rejects.toMatchObject(refused);
+    await expect(deadLetters.archive(selection).next()).rejects.toMatchObject(refused);
+  });
 });

@@ -8,6 +8,12 @@ export function textArgument(value: string, name: string): string {
   throw invalid([name], `must be a string, not ${kindOf(value)}`, 'type_error');
 }
 
+/** What narrows a selection. An empty text is in every error line: what a variable that nobody set leaves would take all. */
+export function filterArgument(value: string, name: string): string {
+  if (textArgument(value, name).trim() !== '') return value;
+  throw invalid([name], 'must not be empty; leave it out to select by something else');
+}
+
 export function objectArgument<T extends object>(value: T, name = 'input'): T {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw invalid([name], `must be an object, not ${kindOf(value)}`, 'type_error');
@@ -15,7 +21,10 @@ export function objectArgument<T extends object>(value: T, name = 'input'): T {
 
 export function namesArgument<T extends string>(value: readonly T[], name: string): readonly T[] {
   const given: unknown = value;
-  if (Array.isArray(given) && given.every((each) => typeof each === 'string')) return value;
+  if (Array.isArray(given) && given.every((each) => typeof each === 'string')) {
+    if (given.length > 0 && given.every((each) => each.trim() !== '')) return value;
+    throw invalid([name], 'must have at least one entry, and none that is empty; leave it out for all');
+  }
   const instead = Array.isArray(given) ? '' : `, not ${kindOf(given)}`;
   throw invalid([name], `must be a list of strings${instead}`, 'type_error');
 }

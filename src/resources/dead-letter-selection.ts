@@ -108,8 +108,8 @@ async function chosen(store: Store, selection: DeadLetterSelection): Promise<Wal
   const { ids = [], application, source, all: _, ...others } = selection;
   const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
   if (other !== undefined) throw invalid(['body', other], 'cannot be given with ids, which say by themselves which');
-  if (!Array.isArray(ids) || ids.length > LARGEST_PART || ids.some((id) => typeof id !== 'string')) {
-    throw invalid(['body', 'ids'], `must be a list of at most ${LARGEST_PART} ids`);
+  if (!Array.isArray(ids) || ids.length > LARGEST_PART || ids.some((id) => typeof id !== 'string' || id === '')) {
+    throw invalid(['body', 'ids'], `must be a list of at most ${LARGEST_PART} ids, none of them empty`);
   }
   const owner = await ownerId(store, {
     ...(application !== undefined && { application }),

@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts';
 import type { DeadCause } from '../model/index.ts';
 import type { DeliveryFilter, Store } from '../store/index.ts';
-import { choiceArgument, objectArgument, textArgument, timeArgument } from './argument.ts';
+import { choiceArgument, filterArgument, objectArgument, timeArgument } from './argument.ts';
 import { findApplication } from './lookup.ts';
 import { type TimeQuery, timeFilter } from './message-query.ts';
 import { missing, missingSource } from './missing.ts';
@@ -31,8 +31,8 @@ export async function readDeliveryQuery(store: Store, query: DeliverySelection):
   return {
     ...timeFilter(query),
     ...(cause !== undefined && { cause: choiceArgument(cause, 'cause', CAUSES) }),
-    ...(fingerprint !== undefined && { fingerprint: textArgument(fingerprint, 'fingerprint') }),
-    ...(error !== undefined && { error: textArgument(error, 'error') }),
+    ...(fingerprint !== undefined && { fingerprint: filterArgument(fingerprint, 'fingerprint') }),
+    ...(error !== undefined && { error: filterArgument(error, 'error') }),
     ...diedFilter(query),
     ...(applicationId !== undefined && { applicationId }),
     ...(endpoint !== undefined && { destinationId: await endpointId(store, applicationId, endpoint) }),
@@ -57,16 +57,16 @@ export async function ownerId(
   if (application !== undefined && source !== undefined) {
     throw invalid(['source'], 'cannot be given with an application; name one of the two');
   }
-  if (application !== undefined) return (await findApplication(store, application)).id;
+  if (application !== undefined) return (await findApplication(store, filterArgument(application, 'application'))).id;
   if (source === undefined) return undefined;
-  const stored = await store.get({ kind: 'source', idOrName: textArgument(source, 'source') });
+  const stored = await store.get({ kind: 'source', idOrName: filterArgument(source, 'source') });
   if (stored === undefined) throw missingSource(source);
   return stored.record.id;
 }
 
 /** An endpoint that is gone still has an id while there are deliveries that were for it. */
 async function endpointId(store: Store, parentId: string | undefined, name: string): Promise<string> {
-  const idOrName = textArgument(name, 'endpoint');
+  const idOrName = filterArgument(name, 'endpoint');
   const stored = await store.get({ kind: 'endpoint', idOrName, ...(parentId !== undefined && { parentId }) });
   // Without the application a uid may be that of several endpoints, and the store would pick one.
   if (stored !== undefined && (parentId !== undefined || stored.record.id === idOrName)) return stored.record.id;
@@ -83,7 +83,7 @@ async function endpointId(store: Store, parentId: string | undefined, name: stri
 }
 
 async function messageId(store: Store, applicationId: string | undefined, name: string): Promise<string> {
-  const id = textArgument(name, 'message');
+  const id = filterArgument(name, 'message');
   if (applicationId === undefined) return id;
   return (await store.getMessage({ applicationId, id }))?.id ?? id;
 }

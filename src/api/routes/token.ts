@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { TokenView } from '../../resources/index.ts';
 import type { RouteGroup } from '../api.ts';
 import { ListOf, NewTokenOut, OrderedPageQuery, TokenIn, TokenOut } from '../contract.ts';
+import { readTime } from '../time-query.ts';
 import { listOut, time, timeOrNull } from '../wire.ts';
 
 const tags = ['Token'];
@@ -35,7 +36,7 @@ export const tokenRoutes: RouteGroup = (api, { resources: { tokens } }) => {
       },
     },
     async ({ body: { expiresAt, ...input } }, reply) => {
-      const ends = typeof expiresAt === 'string' ? Date.parse(expiresAt) : null;
+      const ends = typeof expiresAt === 'string' ? readTime(expiresAt, ['body', 'expiresAt']) : null;
       const { token, record } = await tokens.create({ ...input, expiresAt: ends });
       return reply.code(201).send({ ...tokenOut(record), token });
     },

@@ -123,6 +123,36 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect((await run('discard --all --reason tests')).out).toBe('1 is given up.\n');
   });
 
+  it.each([
+    ...['--error ""', '--error " "', '--group ""', '--endpoint ""', '--application ""', '--source ""'],
+    ...['--fingerprint ""', '--event-type ""', '--event-type ","', '--event-type "order.paid,"'],
+    ...['--since ""', '--since 7', '--until 2027', '--since 2026-02-31', '--until yesterday', '--since 7days'],
+  ])('ALL-06 takes, lists and archives nothing by %s: a variable is not set, a unit is forgotten', async (filter) => {
+    await letDie(1);
+    const file = join(folder, 'nothing.jsonl');
+    const commands = ['list', 'retry', 'discard --reason x', `archive --remove --file ${file}`];
+    for (const command of commands) {
+      const ran = await run(`${command} ${filter}`);
+      expect([command, ran.exitCode, ran.out]).toEqual([command, 2, '']);
+      expect(ran.err).toMatch(/It is empty: is a variable not set|Write (its unit|a time ago|a duration)/);
+    }
+    expect((await json('list')).data).toHaveLength(2);
+    if (/^--(since|until|application|source)/.test(filter)) expect((await run(`groups ${filter}`)).exitCode).toBe(2);
+  });
+
+  it('says what to write in place of a number without a unit', async () => {
+    expect((await run('list --since 7')).err).toContain('Write its unit (7d, 7h, 7m), or a date (2030-01-31)');
+    expect((await run('retry ""')).err).toMatch(/ids must be a list of .*none of them empty/);
+    expect((await run('show ""')).err).toBe('posthorn: "" is no id and no uid: is a variable not set?\n');
+  });
+
+  it('takes event types with a space after the comma, all of them', async () => {
+    await letDie(1);
+    const types = 'order.none, order.paid';
+    expect((await json(`list --event-type "${types}"`)).data).toHaveLength(2);
+    expect((await json(`discard --event-type "${types}" --reason x`)).count).toBe(2);
+  });
+
   it('SUB-13 archives to a file, removes what is safe there, and restores it, twice without harm', async () => {
     await letDie(2);
     const file = join(folder, 'archive.jsonl');

@@ -2,8 +2,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { LoggedDetailOut, LoggedOut } from '../../api/index.ts';
 import { describeError, isPosthornError, PosthornError } from '../../errors.ts';
-import { type ApiClient, createApiClient, type ServerAddress } from '../api-client.ts';
-import { parseWhen, withServer } from '../dead-letter-options.ts';
+import { type ApiClient, createApiClient, pathPart, type ServerAddress } from '../api-client.ts';
+import { filled, parseEventTypes, parseWhen, withServer } from '../dead-letter-options.ts';
 import { bodyLines, describeAttempt, printableRows } from '../describe-parts.ts';
 import { examples } from '../examples.ts';
 import { createNames, type Names, withId } from '../names.ts';
@@ -46,8 +46,8 @@ export function eventsCommand(terminal: Terminal): Command {
 
 function withOwner(command: Command): Command {
   return withServer(command)
-    .addOption(new Option('--source <id>', 'of this source, by id or uid').conflicts('application'))
-    .option('--application <id>', 'of this application, by id or uid')
+    .addOption(new Option('--source <id>', 'of this source, by id or uid').argParser(filled).conflicts('application'))
+    .option('--application <id>', 'of this application, by id or uid', filled)
     .option('--json', 'print JSON');
 }
 
@@ -55,7 +55,7 @@ function listCommand(terminal: Terminal): Command {
   const when = (text: string) => parseWhen(text, terminal.clock);
   return withOwner(new Command('list'))
     .description('List the events of a source or an application, the newest first.')
-    .option('--event-type <types>', 'only of these event types, separated by commas')
+    .option('--event-type <types>', 'only of these event types, separated by commas', parseEventTypes)
     .option('--since <when>', 'only what came since: 7d, 12h, or a date such as 2030-01-31', when)
     .option('--until <when>', 'only what came before: 1d, or a date', when)
     .option('--limit <number>', 'how many, 1 to 250', parseLimit, '50')
@@ -98,7 +98,11 @@ function resendCommand(terminal: Terminal): Command {
   return withOwner(new Command('resend'))
     .argument('<id>', "an event: msg_…, or with its owner the sender's id")
     .description('Send an event again: the same id and bytes, a fresh timestamp and signature, a full new schedule.')
-    .option('--to <destination>', 'only to this endpoint (id or uid) or handler (its name), even if it never got it')
+    .option(
+      '--to <destination>',
+      'only to this endpoint (id or uid) or handler (its name), even if it never got it',
+      filled,
+    )
     .action(async (id: string, flags: Flags & { to?: string }) => {
       const client = createApiClient(flags, terminal.env);
       const event = await find(client, id, flags);
@@ -127,12 +131,12 @@ function resendCommand(terminal: Terminal): Command {
 const endpointOf = ({ endpointId }: { readonly endpointId: string }) => endpointId;
 
 async function find(client: ApiClient, id: string, { source, application }: Flags): Promise<LoggedDetailOut> {
-  return client.get(`message/${encodeURIComponent(id)}`, { source, application });
+  return client.get(`message/${pathPart(id)}`, { source, application });
 }
 
 async function resend(client: ApiClient, event: LoggedDetailOut, destination: string): Promise<string> {
   const to = async (name: string) => {
-    const path = `app/${event.applicationId}/msg/${event.id}/endpoint/${encodeURIComponent(name)}/resend`;
+    const path = `app/${event.applicationId}/msg/${event.id}/endpoint/${pathPart(name)}/resend`;
     await client.post(path, {});
     return 'is being sent again';
   };

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { floorId } from '../../ids.ts';
-import { createApiClient, type ServerAddress } from '../api-client.ts';
-import { parseWhen, withServer } from '../dead-letter-options.ts';
+import { createApiClient, pathPart, type ServerAddress } from '../api-client.ts';
+import { filled, parseWhen, withServer } from '../dead-letter-options.ts';
 import { EventReplay, type Shown } from '../event-replay.ts';
 import { examples } from '../examples.ts';
 import { exchange } from '../exchange.ts';
@@ -31,7 +31,7 @@ export function listenCommand(terminal: Terminal): Command {
         'with, so that the app can check the signature itself. Keys: r sends the last one again, a number and Enter that ' +
         'one, q ends. Nothing is forwarded to another machine than this one without --allow-remote.',
     )
-    .requiredOption('--source <id>', 'the source, by id or uid')
+    .requiredOption('--source <id>', 'the source, by id or uid', filled)
     .option('--forward <url>', 'where to, such as http://localhost:3000/webhooks')
     .option('--since <when>', 'begin with what came since: 10m, 2h, or a date', (text) =>
       parseWhen(text, terminal.clock),
@@ -54,7 +54,7 @@ async function listen(flags: ListenFlags, terminal: Terminal): Promise<void> {
   const { forward, since } = flags;
   const target = forward === undefined ? undefined : ownTarget(forward, '--forward', flags.allowRemote === true);
   const client = createApiClient(flags, terminal.env);
-  const source = await client.get<ShownSource>(`/ingest/api/v1/source/${encodeURIComponent(flags.source)}`);
+  const source = await client.get<ShownSource>(`/ingest/api/v1/source/${pathPart(flags.source)}`);
   const after = since === undefined ? await placeOfNow(client, source.id) : floorId('msg', Date.parse(since));
   const stop = new AbortController();
   const replay = new EventReplay({
