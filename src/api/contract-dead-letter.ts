@@ -101,7 +101,10 @@ export const DiscardAllIn = Type.Object({ filter: DeadLetterSelection, reason: T
 const Named = Type.Object({ id: Type.String(), reason: Type.String() });
 export const TakenOut = Type.Object({
   count: Type.Integer(),
-  skipped: Type.Integer({ description: 'Matched, but could not be taken: their endpoint is deleted.' }),
+  skipped: Type.Integer({ description: 'Matched, but could not be taken. Counted with a limit, or with ids.' }),
+  withoutEndpoint: Type.Integer({
+    description: 'Of the skipped ones, those whose endpoint is deleted: others were faster with the rest.',
+  }),
   notDead: Type.Array(Named, {
     description: 'Those of `ids` that are no dead letters, and what they are.',
   }),

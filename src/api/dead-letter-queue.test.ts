@@ -75,7 +75,7 @@ describe('groups of dead letters', () => {
     expect(first).toMatchObject({ count: 1, skipped: 0, done: false });
     const { iterator } = first;
     const second = (await rig.call('POST', 'dead-letter/retry', { group, limit: 1, iterator })).body;
-    expect(second).toEqual({ count: 1, skipped: 0, notDead: [], done: true, iterator: null });
+    expect(second).toEqual({ count: 1, skipped: 0, withoutEndpoint: 0, notDead: [], done: true, iterator: null });
     await rig.attempts(10);
     expect(await dead(rig)).toHaveLength(2);
   });
@@ -171,7 +171,36 @@ describe('a dead letter', () => {
     await using rig = await openWithGroups();
     await rig.call('DELETE', 'app/acme/endpoint/ep');
     const answer = await rig.call('POST', 'dead-letter/retry', { all: true, limit: 10 });
-    expect(answer.body).toEqual({ count: 0, skipped: 4, notDead: [], done: true, iterator: null });
+    const none = { count: 0, notDead: [], done: true, iterator: null };
+    expect(answer.body).toEqual({ ...none, skipped: 4, withoutEndpoint: 4 });
+    const [one] = await dead(rig);
+    const alone = await rig.call('POST', `dead-letter/${one.id}/retry`);
+    expect(alone.body.detail).toBe(`${one.id} cannot be sent again: its endpoint is deleted`);
+  });
+
+  it('SUB-11 begins a part where the one before it ended, and nowhere else', async () => {
+    await using rig = await openWithGroups();
+    for (const iterator of ['zzz', '', 'msg_0', 'dlv_']) {
+      const retried = await rig.call('POST', 'dead-letter/retry', { all: true, limit: 1, iterator });
+      expect([iterator, retried.status]).toEqual([iterator, 422]);
+      expect(retried.body.detail[0].loc).toEqual(['body', 'iterator']);
+      const filter = { all: true };
+      const discarded = await rig.call('POST', 'dead-letter/discard', { filter, reason: 'x', limit: 1, iterator });
+      expect([iterator, discarded.status]).toEqual([iterator, 422]);
+    }
+    expect(await dead(rig)).toHaveLength(4);
+  });
+
+  it('ALL-06 of another application or source than the one named is not there, and said so of that one', async () => {
+    await using rig = await openWithGroups();
+    await rig.resources.applications.create({ name: 'Other', uid: 'other' });
+    await rig.resources.sources.create({ name: 'Any', uid: 'any', provider: 'none' });
+    const [{ id }] = await dead(rig);
+    const reasonOf = async (fields: object) =>
+      (await rig.call('POST', 'dead-letter/retry', { ids: [id], ...fields })).body.notDead[0].reason;
+    expect(await reasonOf({ application: 'other' })).toBe('the application has no such delivery');
+    expect(await reasonOf({ source: 'any' })).toBe('the source has no such delivery');
+    expect(await dead(rig)).toHaveLength(4);
   });
 });
 

@@ -75,7 +75,7 @@ describe('dead letters', () => {
       body: { count: 1 },
     });
     const none = await rig.call('POST', 'dead-letter/retry', { before: '2020-01-01T00:00:00Z' });
-    expect(none.body).toEqual({ count: 0, skipped: 0, notDead: [], iterator: null, done: true });
+    expect(none.body).toEqual({ count: 0, skipped: 0, withoutEndpoint: 0, notDead: [], iterator: null, done: true });
     const rest = { application: 'acme', endpoint: 'ep', cause: 'exhausted' };
     expect((await rig.call('POST', 'dead-letter/retry', rest)).body).toMatchObject({ count: 2 });
     await rig.attempts(9);

@@ -14,6 +14,7 @@ export interface Page<T> {
 export interface Taken {
   readonly count: number;
   readonly skipped: number;
+  readonly withoutEndpoint: number;
   readonly notDead: readonly { readonly id: string; readonly reason: string }[];
   readonly iterator: string | null;
   readonly done: boolean;

@@ -118,13 +118,15 @@ async function chosen(store: Store, selection: DeadLetterSelection): Promise<Wal
   const items: Delivery[] = [];
   const notDead: NotDead[] = [];
   const named = [...new Set(ids)];
+  const whose = owner?.startsWith('src_') ? 'source' : 'application';
+  const none = owner === undefined ? 'there is no such delivery' : `the ${whose} has no such delivery`;
   const found = await Promise.all(named.map((id) => store.getDelivery({ id })));
   for (const [index, id] of named.entries()) {
     const delivery = found[index];
-    // What belongs to another owner is not there for whoever names this one.
+    // What belongs to another owner is not there for whoever names this one: that there is one is the other's to know.
     const own = owner === undefined || delivery?.applicationId === owner ? delivery : undefined;
     if (own?.state === 'dead') items.push(own);
-    else notDead.push({ id, reason: own === undefined ? 'there is no such delivery' : whyNotDead(own) });
+    else notDead.push({ id, reason: own === undefined ? none : whyNotDead(own) });
   }
   return { items, notDead, iterator: null, done: true };
 }

@@ -18,7 +18,7 @@ import {
 } from './dead-letter-selection.ts';
 import type { Deliveries, DeliveryDetail } from './deliveries.ts';
 import type { DeliveryQuery } from './delivery-query.ts';
-import { type Listing, listing, pageInput } from './paging.ts';
+import { checkKey, type Listing, listing, pageInput } from './paging.ts';
 import { text } from './text.ts';
 
 export interface DeadLetter {
@@ -33,10 +33,13 @@ export interface DeadLetterDetail extends DeliveryDetail {
 
 export type DeadLetterQuery = DeliveryQuery & Pick<DeadLetterSelection, 'group'>;
 
-/** What became of a part: `skipped` could not be taken, because others were faster or the endpoint is deleted. */
+/** What became of a part. */
 export interface Taken {
   readonly count: number;
+  /** Matched, and could not be taken. */
   readonly skipped: number;
+  /** Those of the skipped ones whose endpoint is deleted: a retry has nowhere to go. Others were faster with the rest. */
+  readonly withoutEndpoint: number;
   /** Those that were named by id and are no dead letters: never were, or are not any more. */
   readonly notDead: readonly NotDead[];
   /** Where the next part begins. */
@@ -63,7 +66,11 @@ export interface DeadLetters extends DeadLetterArchive {
   discardPart(selection: DeadLetterSelection, part: Part, reason: string): Promise<Taken>;
 }
 
-type Take = (ids: readonly string[]) => Promise<number>;
+interface Took {
+  readonly count: number;
+  readonly withoutEndpoint: number;
+}
+type Take = (items: readonly Pick<Delivery, 'id' | 'destinationId'>[]) => Promise<Took>;
 
 export function createDeadLetters(context: Context, deliveries: Pick<Deliveries, 'get'>): DeadLetters {
   const { store, engine, clock } = context;
@@ -85,12 +92,13 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
 
   async function takeSome(selection: DeadLetterSelection, part: Part, take: Take): Promise<Taken> {
     checkMeant(selection, ['selection']);
+    if (part.iterator !== undefined) checkKey(part.iterator, 'dlv', ['body', 'iterator']);
     return takePart(await walk(store, selection, part), take);
   }
 
   async function takePart({ items, notDead, iterator, done }: Walked, take: Take): Promise<Taken> {
-    const count = items.length === 0 ? 0 : await take(items.map(({ id }) => id));
-    return { count, skipped: items.length - count, notDead, iterator, done };
+    const { count, withoutEndpoint } = items.length === 0 ? { count: 0, withoutEndpoint: 0 } : await take(items);
+    return { count, skipped: items.length - count, withoutEndpoint, notDead, iterator, done };
   }
 
   async function takeAll(selection: DeadLetterSelection, take: Take): Promise<number> {
@@ -100,21 +108,39 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
     return count;
   }
 
-  async function redeliver(ids: readonly string[]): Promise<number> {
-    const taken = await store.redeliver({ now: clock.now(), select: { ids }, from: ['dead'] });
-    if (taken.ids.length > 0) engine.wake();
-    return taken.ids.length;
+  const redeliver: Take = async (items) => {
+    const ids = items.map(({ id }) => id);
+    const taken = new Set((await store.redeliver({ now: clock.now(), select: { ids }, from: ['dead'] })).ids);
+    if (taken.size > 0) engine.wake();
+    const skipped = items.filter(({ id }) => !taken.has(id));
+    return { count: taken.size, withoutEndpoint: await countWithoutEndpoint(skipped) };
+  };
+
+  /** Asks for each endpoint once, and for none where all were taken. */
+  async function countWithoutEndpoint(skipped: Parameters<Take>[0]): Promise<number> {
+    const endpoints = [...new Set(skipped.map(({ destinationId }) => destinationId))];
+    const found = await Promise.all(endpoints.map((idOrName) => store.get({ kind: 'endpoint', idOrName })));
+    const gone = new Set(endpoints.filter((_, index) => found[index] === undefined));
+    return skipped.filter(({ destinationId }) => gone.has(destinationId)).length;
   }
 
   function giveUp(reason: string): Take {
     const why = checkReason(reason);
-    return async (ids) => (await store.discard({ now: clock.now(), select: { ids }, reason: why })).ids.length;
+    return async (items) => {
+      const ids = items.map(({ id }) => id);
+      const taken = await store.discard({ now: clock.now(), select: { ids }, reason: why });
+      return { count: taken.ids.length, withoutEndpoint: 0 };
+    };
   }
 
-  /** `taken` is 0 when somebody else was faster. */
-  async function afterwards(id: string, taken: number): Promise<Delivery> {
+  async function takeOne(id: string, application: string | undefined, take: Take): Promise<Delivery> {
+    const taken = await take([(await get(id, application)).delivery]);
     const { delivery } = await deliveries.get(id);
-    if (taken === 0) throw notDead(delivery);
+    if (taken.withoutEndpoint > 0 && delivery.state === 'dead') {
+      throw new PosthornError('not_found', `${id} cannot be sent again: its endpoint is deleted`);
+    }
+    // Somebody else was faster.
+    if (taken.count === 0) throw notDead(delivery);
     return delivery;
   }
 
@@ -137,18 +163,11 @@ export function createDeadLetters(context: Context, deliveries: Pick<Deliveries,
     groups: (query = {}) => listGroups(store, query),
     report: (query = {}) => makeReport(store, clock.now(), query),
 
-    async retry(id, application) {
-      await get(id, application);
-      return afterwards(id, await redeliver([id]));
-    },
+    retry: (id, application) => takeOne(id, application, redeliver),
     retryAll: (selection) => takeAll(selection, redeliver),
     retryPart: (selection, part) => takeSome(selection, part, redeliver),
 
-    async discard(id, reason, application) {
-      const take = giveUp(reason);
-      await get(id, application);
-      return afterwards(id, await take([id]));
-    },
+    discard: async (id, reason, application) => takeOne(id, application, giveUp(reason)),
     discardAll: async (selection, reason) => takeAll(selection, giveUp(reason)),
     discardPart: async (selection, part, reason) => takeSome(selection, part, giveUp(reason)),
   };

@@ -38,14 +38,14 @@ export function pageInput(
   if (typeof iterator !== 'string') throw invalid(['query', 'iterator'], 'must be a string', 'type_error');
   const backward = iterator.startsWith('-');
   const key = backward ? iterator.slice(1) : iterator;
-  const { prefix } = defaults;
-  if (prefix !== undefined && !new RegExp(`^${prefix}_[0-9A-Za-z]{27}$`).test(key)) {
-    throw invalid(
-      ['query', 'iterator'],
-      `must be the "iterator" or "prevIterator" of a page of this list (${prefix}_…)`,
-    );
-  }
+  if (defaults.prefix !== undefined) checkKey(key, defaults.prefix, ['query', 'iterator']);
   return { ...page, cursor: { key, direction: backward ? 'backward' : 'forward' } };
+}
+
+/** What is no id, such as a word, sorts somewhere too: a walk that begins there passes over what comes before it. */
+export function checkKey(key: string, prefix: IdPrefix, loc: readonly string[]): void {
+  if (typeof key === 'string' && new RegExp(`^${prefix}_[0-9A-Za-z]{27}$`).test(key)) return;
+  throw invalid(loc, `must be the "iterator" or "prevIterator" of a page of this list (${prefix}_…)`);
 }
 
 export function listing<S, T>(page: Page<S>, keyOf: (item: S) => string, toItem: (item: S) => T): Listing<T> {

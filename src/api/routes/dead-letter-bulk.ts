@@ -115,5 +115,5 @@ async function take(
     const taken = await some(selection, part ?? {});
     return { ...taken, notDead: [...taken.notDead] };
   }
-  return { count: await all(selection), skipped: 0, notDead: [], iterator: null, done: true };
+  return { count: await all(selection), skipped: 0, withoutEndpoint: 0, notDead: [], iterator: null, done: true };
 }

@@ -15,6 +15,7 @@ interface TakeFlags extends FilterFlags {
 interface Sum {
   count: number;
   skipped: number;
+  withoutEndpoint: number;
   readonly notDead: Taken['notDead'][number][];
 }
 
@@ -71,12 +72,13 @@ async function takeAll(
   take: (part: object) => Promise<Taken>,
 ): Promise<Sum> {
   const bar = progressBar(terminal, ids.length > 0 ? ids.length : await totalOf(client, flags));
-  const sum: Sum = { count: 0, skipped: 0, notDead: [] };
+  const sum: Sum = { count: 0, skipped: 0, withoutEndpoint: 0, notDead: [] };
   let iterator: string | null = null;
   do {
     const taken: Taken = await take({ limit: PART, ...(iterator !== null && { iterator }) });
     sum.count += taken.count;
     sum.skipped += taken.skipped;
+    sum.withoutEndpoint += taken.withoutEndpoint;
     sum.notDead.push(...taken.notDead);
     // What could not be taken is told at the end: here it would look like done.
     if (taken.count > 0) bar.add(taken.count);
@@ -111,10 +113,15 @@ function tell({ out }: Terminal, flags: TakeFlags, sum: Sum, [one, many]: readon
   const { count, skipped, notDead } = sum;
   if (flags.json) out(`${JSON.stringify(sum)}\n`);
   else if (count + skipped > 0 || notDead.length === 0) {
-    const gone = skipped === 1 ? 'its endpoint is deleted' : 'their endpoint is deleted';
-    out(`${count} ${count === 1 ? one : many}.${skipped === 0 ? '' : ` ${skipped} could not be: ${gone}.`}\n`);
+    out(`${count} ${count === 1 ? one : many}.${whySkipped(sum)}\n`);
   }
   if (notDead.length === 0) return;
   const named = notDead.map(({ id, reason }) => `${printable(id)} is no dead letter: ${printable(reason)}`);
   throw new PosthornError('not_found', named.join('; '));
+}
+
+function whySkipped({ skipped, withoutEndpoint }: Sum): string {
+  const [faster, whose] = [skipped - withoutEndpoint, withoutEndpoint === 1 ? 'its' : 'their'];
+  const gone = withoutEndpoint === 0 ? '' : ` ${withoutEndpoint} could not be: ${whose} endpoint is deleted.`;
+  return `${gone}${faster === 0 ? '' : ` Somebody else was faster with ${faster}.`}`;
 }

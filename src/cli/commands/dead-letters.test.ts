@@ -119,7 +119,12 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     }
     expect((await run('discard --all')).err).toContain('--reason');
     const { data } = await json('list');
-    expect(await json(`discard ${data[0].id} --reason "a test order"`)).toEqual({ count: 1, skipped: 0, notDead: [] });
+    expect(await json(`discard ${data[0].id} --reason "a test order"`)).toEqual({
+      count: 1,
+      skipped: 0,
+      withoutEndpoint: 0,
+      notDead: [],
+    });
     expect((await run('discard --all --reason tests')).out).toBe('1 is given up.\n');
   });
 
@@ -151,6 +156,40 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     const types = 'order.none, order.paid';
     expect((await json(`list --event-type "${types}"`)).data).toHaveLength(2);
     expect((await json(`discard --event-type "${types}" --reason x`)).count).toBe(2);
+  });
+
+  it('ALL-06 says of what it could not take whether others were faster or the endpoint is deleted', async () => {
+    await letDie(1);
+    const { store } = rig.context;
+    const { redeliver, discard } = store;
+    const takeFirst = (id: string) => discard({ now: Date.now(), select: { ids: [id] }, reason: 'by another' });
+    const [{ id: one }, { id: other }] = (await json('list')).data;
+    rig.receiver.answer(200);
+    try {
+      Object.assign(store, {
+        redeliver: (input: Parameters<typeof redeliver>[0]) => takeFirst(one).then(() => redeliver(input)),
+        discard: (input: Parameters<typeof discard>[0]) => takeFirst(other).then(() => discard(input)),
+      });
+      const discarded = await run(`discard ${other} --reason x`);
+      expect(discarded).toMatchObject({ exitCode: 0, out: '0 are given up. Somebody else was faster with 1.\n' });
+      const retried = await run(`retry ${one}`);
+      expect(retried).toMatchObject({
+        exitCode: 0,
+        out: '0 are being sent again. Somebody else was faster with 1.\n',
+      });
+    } finally {
+      Object.assign(store, { redeliver, discard });
+    }
+    await using own = await openDeliveryRig();
+    await own.endpoint({ uid: 'gone' });
+    own.receiver.answer(500);
+    await own.publish();
+    await own.attempts(2);
+    await own.call('DELETE', 'app/acme/endpoint/gone');
+    const url = await own.server.listen({ host: '127.0.0.1', port: 0 });
+    const there = { POSTHORN_URL: url, POSTHORN_ADMIN_TOKEN: own.token };
+    const { out } = await runInMemory(['dead-letters', 'retry', '--all'], there);
+    expect(out).toBe('0 are being sent again. 1 could not be: its endpoint is deleted.\n');
   });
 
   it('SUB-13 archives to a file, removes what is safe there, and restores it, twice without harm', async () => {
