@@ -42,9 +42,11 @@ export function createArchive({ store, clock }: Pick<Context, 'store' | 'clock'>
     },
 
     async restore(lines) {
-      const items = lines.flatMap((line, index) =>
-        line.trim() === '' ? [] : [fromArchiveLine(line, ['body', `[${index}]`])],
-      );
+      const items = lines.flatMap((line, index) => {
+        // Editors put a byte order mark at the start of a file.
+        const text = index === 0 ? line.replace(/^\uFEFF/, '') : line;
+        return text.trim() === '' ? [] : [fromArchiveLine(text, ['body', `[${index}]`])];
+      });
       const counts = { restored: 0, exists: 0, missing: 0, conflict: 0 };
       if (items.length === 0) return counts;
       for (const result of await store.restore({ now: clock.now(), items })) counts[result] += 1;

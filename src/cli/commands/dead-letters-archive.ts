@@ -1,7 +1,7 @@
 /** dead-letters archive and restore: out to a file of JSON lines and back, a piece at a time. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { Command } from 'commander';
-import { describeError, PosthornError } from '../../errors.ts';
+import { describeError, isPosthornError, PosthornError } from '../../errors.ts';
 import type { Purged, Restored } from '../../resources/index.ts';
 import { type ApiClient, createApiClient, type ServerAddress } from '../api-client.ts';
 import { type FilterFlags, toQuery, withFilter, withServer } from '../dead-letter-options.ts';
@@ -68,8 +68,7 @@ export function restoreCommand(terminal: Terminal, fail: () => void): Command {
       let before = 0;
       for await (const lines of inPieces(linesOf(file.createReadStream({ encoding: 'utf8' })))) {
         const counts = await client.postLines<Restored>('dead-letter/restore', lines.join('\n')).catch((cause) => {
-          const where = `lines ${before + 1} to ${before + lines.length} of ${path}`;
-          throw new PosthornError('validation', `In ${where}: ${describeError(cause)}`, { cause });
+          throw refused(cause, path, before, lines.length);
         });
         for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += counts[key];
         before += lines.length;
@@ -87,6 +86,18 @@ export function restoreCommand(terminal: Terminal, fail: () => void): Command {
       ];
       terminal.out(`${[`${sum.restored} restored`, ...also].join(', ')}.\n`);
     });
+}
+
+/** The server counts the lines of one request, from 0; who reads the file counts all of them, from 1. */
+function refused(cause: unknown, path: string, before: number, count: number): PosthornError {
+  const [issue] = isPosthornError(cause) ? cause.issues : [];
+  const [, place = '', ...rest] = issue?.loc ?? [];
+  const [, index] = /^\[(\d+)\]$/.exec(place) ?? [];
+  const where =
+    index === undefined || issue === undefined
+      ? `In lines ${before + 1} to ${before + count} of ${path}: ${describeError(cause)}`
+      : `Line ${before + Number(index) + 1} of ${path}: ${[rest.join('.'), issue.msg].join(' ').trim()}`;
+  return new PosthornError('validation', printable(where), { cause });
 }
 
 /** On disk before anything is deleted. */

@@ -192,6 +192,21 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect(out).toBe('0 are being sent again. 1 could not be: its endpoint is deleted.\n');
   });
 
+  it('SUB-13 names the line of the file that is wrong, and takes a file with a byte order mark', async () => {
+    await letDie(4);
+    const file = join(folder, 'marked.jsonl');
+    await run(`archive --file ${file} --remove`);
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    const bad = join(folder, 'third.jsonl');
+    writeFileSync(bad, [...lines.slice(0, 2), '', 'nonsense', ...lines.slice(2)].join('\n'));
+    expect((await run(`restore ${bad}`)).err).toMatch(/Line 4 of \S+third\.jsonl: is not valid JSON/);
+    // In the second request.
+    writeFileSync(bad, [...Array.from({ length: 203 }, () => lines[0]), '{}'].join('\n'));
+    expect((await run(`restore ${bad}`)).err).toMatch(/Line 204 of \S+third\.jsonl: is not a dead letter's/);
+    writeFileSync(file, `\uFEFF${lines.join('\r\n')}`);
+    expect(await json(`restore ${file}`)).toMatchObject({ restored: 4, exists: 1 });
+  });
+
   it('SUB-13 archives to a file, removes what is safe there, and restores it, twice without harm', async () => {
     await letDie(2);
     const file = join(folder, 'archive.jsonl');
@@ -204,7 +219,7 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect((await run(`archive --file ${file}`)).err).toContain('there is such a file already');
     expect((await run(`restore ${file}.none`)).err).toContain('there is no such file');
     writeFileSync(join(folder, 'bad.jsonl'), 'nonsense\n');
-    expect((await run(`restore ${join(folder, 'bad.jsonl')}`)).err).toContain('[0] is not valid JSON');
+    expect((await run(`restore ${join(folder, 'bad.jsonl')}`)).err).toContain('bad.jsonl: is not valid JSON');
   });
 
   it('SUB-13 fails, and says why, when what is in an archive belongs to nobody that there is', async () => {
