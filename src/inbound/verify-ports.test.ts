@@ -1,4 +1,8 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
+import { systemClock } from '../clock.ts';
+import { createAddressGuard, createSender } from '../outbound/index.ts';
 import { createManualClock } from '../testing/manual-clock.ts';
 import { createVerifyPorts } from './verify-ports.ts';
 
@@ -46,4 +50,64 @@ it('PAY-10 what failed, or verified nothing, is forgotten before a certificate t
   const before = fetches;
   expect(await ports.fetchCertificate(urlOf(0))).toBe('pem');
   expect(fetches).toBe(before);
+});
+
+/** A real server, asked by a real sender. */
+async function askedServer(answer: RequestListener) {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const guard = createAddressGuard({ allow: ['127.0.0.0/8'] });
+  const sender = createSender({ clock: systemClock, guard, userAgent: 'test' });
+  return {
+    ports: createVerifyPorts(sender, systemClock),
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/asked`,
+    paths,
+    async [Symbol.asyncDispose]() {
+      await sender.close();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+it.each<[string, RequestListener, string | undefined]>([
+  ['the PEM', (_, response) => response.end('pem'), undefined],
+  ['a redirect', (_, response) => response.writeHead(302, { location: '/other' }).end('pem'), 'it answered 302'],
+  ['a 404', (_, response) => response.writeHead(404).end('pem'), 'it answered 404'],
+  ['more than a certificate has', (_, response) => response.end('x'.repeat(20_000)), 'more than a certificate'],
+])(
+  'PAY-10 %s as the answer for a certificate or a subscription: only a whole 200 counts, and no redirect is followed',
+  async (_, answer, problem) => {
+    await using server = await askedServer(answer);
+    const { ports, url, paths } = server;
+    if (problem === undefined) {
+      expect(await ports.fetchCertificate(url)).toBe('pem');
+      expect(await ports.confirmSubscription(url)).toBeUndefined();
+    } else {
+      await expect(ports.fetchCertificate(url)).rejects.toThrow(problem);
+      await expect(ports.confirmSubscription(url)).rejects.toThrow(problem);
+    }
+    expect(paths).toEqual(['/asked', '/asked']);
+  },
+);
+
+it('PAY-10 a certificate that could not be had is asked for again after five seconds, and not before', async () => {
+  const clock = createManualClock();
+  let fetches = 0;
+  const fetch = async () => {
+    fetches += 1;
+    if (fetches === 1) throw new Error('it answered 500');
+    return 'pem';
+  };
+  const ports = createVerifyPorts(noSender, clock, { fetch });
+  await expect(ports.fetchCertificate(urlOf(1))).rejects.toThrow('500');
+  await clock.advance(4999);
+  await expect(ports.fetchCertificate(urlOf(1))).rejects.toThrow('500');
+  await clock.advance(1);
+  expect(await ports.fetchCertificate(urlOf(1))).toBe('pem');
+  expect(fetches).toBe(2);
 });
