@@ -181,6 +181,15 @@ describe('a URL that is not one of the source', () => {
     expect(await rig.messages('shop')).toEqual([]);
   });
 
+  it('is answered no HEAD either, which some providers look with: without its token, with a wrong one or one of the past', async () => {
+    const past = await rotate();
+    const url = await rotate();
+    await clock.advance(GRACE_MS);
+    const heads = [`${base}/in/shop`, `${base}/in/shop/guess`, past, url].flatMap((each) => [each, `${each}?a=1`]);
+    const found = await Promise.all(heads.map(async (each) => (await fetch(each, { method: 'HEAD' })).status));
+    expect(found).toEqual([404, 404, 404, 404, 404, 404, 200, 200]);
+  });
+
   it('tells nothing by its method either: PUT is 405 at every URL', async () => {
     const url = await rotate();
     for (const each of [url, `${base}/in/shop`, `${base}/in/shop/guess`, `${base}/in/nobody`]) {

@@ -63,3 +63,24 @@ it('SUB-02 PAY-10 a captured request of PayPal brings no other body, though one 
   expect(await send(text.replace('{', '{ '))).toBe(200);
   expect((await rig.messages('paypal')).map(({ eventId }) => eventId)).toEqual(['WH-1AB2']);
 });
+
+it('PAY-10 an event of PayPal whose certificate cannot be had is answered 503, and taken when it comes again', async () => {
+  let isDown = true;
+  const fetchCertificate = () => (isDown ? Promise.reject(new Error('it answered 502')) : Promise.resolve(issued.pem));
+  await using rig = await createInboundRig({ ports: { ...ports, fetchCertificate } });
+  const source = rig.source('paypal', { settings: { webhookId: 'WH-1' } }).on('*', () => {});
+  const sample = paypal.sample('PAYMENT.CAPTURE.COMPLETED', { now: Date.now(), token: '1AB2' });
+  const { body, headers } = paypal.sign(
+    sample,
+    { webhookId: 'WH-1', privateKey: issued.privateKey, certificateUrl },
+    Date.now(),
+  );
+  const send = () =>
+    source.receive(new Request('http://localhost/', { method: 'POST', body: Buffer.from(body), headers }));
+  const answer = await send();
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(await rig.messages('paypal')).toEqual([]);
+  isDown = false;
+  expect((await send()).status).toBe(200);
+  expect((await rig.messages('paypal')).map(({ eventId }) => eventId)).toEqual(['WH-1AB2']);
+});

@@ -138,6 +138,18 @@ describe('PAY-10 PayPal', () => {
     });
   });
 
+  it.each([{ middle: -1 }, { root: -1 }])(
+    'PAY-10 refuses a valid certificate under an expired one: %j',
+    async (days) => {
+      const former = makeAuthority(days);
+      const leaf = former.issue('leaf', { commonName: NAME });
+      expect(await verify(signed(leaf.privateKey), ports(leaf.pem, [former.root]))).toEqual({
+        kind: 'refused',
+        reason: 'a certificate of the chain is not valid at this time',
+      });
+    },
+  );
+
   it('PAY-10 reads the certificate anew when the port brings another for the same URL', async () => {
     const kept = paypal.prepare({ webhookId: 'WH-1' }).verify;
     const next = authority.issue('next', { commonName: NAME });

@@ -63,6 +63,18 @@ describe('stripe', () => {
     }
   });
 
+  it('takes ours among signatures with other secrets, wherever it stands: while one is changed, Stripe signs with both', () => {
+    const [payload = ''] = BODIES;
+    const by = (key: string) => webhooks.generateTestHeaderString({ payload, secret: key, timestamp: now / 1000 });
+    const v1 = (key: string) => by(key).slice(by(key).indexOf('v1='));
+    for (const header of [`${by('whsec_b')},${v1(secret)}`, `${by(secret)},${v1('whsec_b')}`]) {
+      expect(webhooks.constructEvent(payload, header, secret)).toMatchObject({ id: 'evt_1' });
+      expect(verdictOf('stripe', { signingSecret: secret }, request(payload, { 'stripe-signature': header }))).toEqual(
+        OURS,
+      );
+    }
+  });
+
   it('signs samples that the stripe package takes, of every type', () => {
     const stripe = findProvider('stripe');
     for (const type of stripe.sampleTypes) {
@@ -119,6 +131,17 @@ describe('paddle', () => {
       expect(await webhooks.isSignatureValid(body, 'pdl_ntfset_1', header)).toBe(true);
       expect(await webhooks.isSignatureValid(body, 'pdl_ntfset_2', header)).toBe(false);
     }
+  });
+
+  it('takes ours as the second of two signatures, as its library does', async () => {
+    const [body = ''] = BODIES;
+    const [theirs = '', ours = ''] = ['pdl_ntfset_2', 'pdl_ntfset_1'].map(
+      (secretKey) => signedBy('paddle', body, { secretKey }).headers['paddle-signature'],
+    );
+    const header = `${theirs};${ours.slice(ours.indexOf('h1='))}`;
+    expect(await new Paddle('unused').webhooks.isSignatureValid(body, 'pdl_ntfset_1', header)).toBe(true);
+    const both = request(body, { 'paddle-signature': header });
+    expect(verdictOf('paddle', { secretKey: 'pdl_ntfset_1' }, both)).toEqual(OURS);
   });
 });
 

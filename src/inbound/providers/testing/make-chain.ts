@@ -16,10 +16,22 @@ export interface Authority {
   close(): void;
 }
 
-export function makeAuthority(): Authority {
+/** From now: for how long its own certificates are valid. */
+export interface AuthorityDays {
+  readonly root?: number;
+  readonly middle?: number;
+}
+
+export function makeAuthority({ root: rootDays = 30, middle: middleDays = 20 }: AuthorityDays = {}): Authority {
   const kind = 'rsa';
-  const root = issueCertificate({ kind, commonName: 'test root', days: 30, isAuthority: true });
-  const middle = issueCertificate({ kind, commonName: 'test intermediate', by: root, days: 20, isAuthority: true });
+  const root = issueCertificate({ kind, commonName: 'test root', days: rootDays, isAuthority: true });
+  const middle = issueCertificate({
+    kind,
+    commonName: 'test intermediate',
+    by: root,
+    days: middleDays,
+    isAuthority: true,
+  });
   return {
     root: root.pem,
     issue(name, { commonName = name, days = 10 } = {}) {
