@@ -238,3 +238,23 @@ describe('adyen', () => {
     expect(eventOf('adyen', settings, request({ notificationItems })).id).toBe('881.REFUND.true');
   });
 });
+
+describe('mailgun', () => {
+  it('a signature does not fit the same digits cut at another place: it would be another token, at another time', () => {
+    const mailgun = findProvider('mailgun');
+    const settings = { signingKey: 'key-1' };
+    const token = '4'.repeat(50);
+    const signed = mailgun.sign(request({ signature: { token } }), settings, NOW);
+    const { timestamp, signature } = JSON.parse(signed.body.toString()).signature;
+    const verdictOf = (cut: { timestamp: string; token: string }, now = NOW) => {
+      const body = { signature: { ...cut, signature } };
+      return mailgun.prepare(settings).verify(request(body), portsWith('', [], now));
+    };
+    const digits = `${timestamp}${token}`;
+    expect(verdictOf({ timestamp, token })).toEqual({ kind: 'verified' });
+    for (const at of [timestamp.length - 1, timestamp.length + 1]) {
+      const cut = { timestamp: digits.slice(0, at), token: digits.slice(at) };
+      expect(verdictOf(cut, Number(cut.timestamp) * 1000)).toMatchObject({ kind: 'refused' });
+    }
+  });
+});
