@@ -38,9 +38,10 @@ if (DATABASE_URL === undefined) {
 } else {
   const client = new pg.Client({ connectionString: DATABASE_URL });
   await client.connect();
-  await client.query('CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, total integer NOT NULL)');
+  // Named with their schema: for a role called posthorn, the schema posthorn comes before `public`.
+  await client.query('CREATE TABLE IF NOT EXISTS public.orders (id text PRIMARY KEY, total integer NOT NULL)');
   await client.query('BEGIN');
-  await client.query('INSERT INTO orders VALUES ($1, $2)', [order.id, order.total]);
+  await client.query('INSERT INTO public.orders VALUES ($1, $2)', [order.id, order.total]);
   // The webhook exists if, and only if, the order does.
   await posthorn.publish(event, { client });
   await client.query('COMMIT');

@@ -46,9 +46,22 @@ const TABLES = [
   )`,
 ];
 
+export const isPostgres = (location: string): boolean => /^postgres(ql)?:/.test(location);
+
+/**
+ * The URL with `public` as its search path. By default PostgreSQL looks first in a schema of the role's name: for a role
+ * `posthorn` that is Posthorn's own, from the second start on.
+ */
+export function inPublic(postgresUrl: string): string {
+  const url = new URL(postgresUrl);
+  const given = url.searchParams.get('options') ?? '';
+  url.searchParams.set('options', `${given} -c search_path=public`.trim());
+  return url.href;
+}
+
 /** `postgres://…`, or the path of a SQLite file. */
 export async function openDatabase(location: string): Promise<Database> {
-  const database = /^postgres(ql)?:/.test(location) ? openPostgres(location) : openSqlite(location);
+  const database = isPostgres(location) ? openPostgres(location) : openSqlite(location);
   for (const table of TABLES) await database.query(table);
   return database;
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { createPosthorn, type Posthorn, type PosthornOptions } from 'posthorn';
 import { stripeSubscriptions } from 'posthorn/policy';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, inPublic, isPostgres, openDatabase } from './database.ts';
 import { handleSubscriptions, type StripeEvents } from './handlers.ts';
 import { accountOf, addUser } from './subscriptions.ts';
 
@@ -25,11 +25,11 @@ export interface Service {
 }
 
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { stripeSecret, database: location, operatorToken, maxRetries = 3, ...posthorn } = options;
-  const onPostgres = /^postgres(ql)?:/.test(location);
-  const database = await openDatabase(onPostgres ? location : `${location}/subscriptions.db`);
-  const store = onPostgres ? location : `sqlite:${location}/posthorn.db`;
-  const hooks = await createPosthorn({ store, ...posthorn });
+  const { stripeSecret, database: place, operatorToken, maxRetries = 3, ...posthorn } = options;
+  // One URL for both: a handler's transaction is Posthorn's, and has to find the same tables.
+  const url = isPostgres(place) ? inPublic(place) : undefined;
+  const database = await openDatabase(url ?? `${place}/subscriptions.db`);
+  const hooks = await createPosthorn({ store: url ?? `sqlite:${place}/posthorn.db`, ...posthorn });
   const policy = stripeSubscriptions({ maxRetries });
   const stripe = hooks.source<StripeEvents>('stripe', { secret: stripeSecret, policy });
   handleSubscriptions(stripe, database);

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedReceiver, startReceiver } from '../../src/testing/scripted-receiver.ts';
 import { ExampleProcess, readReadme, runCommand } from './example-process.ts';
@@ -121,6 +122,11 @@ describe('as a program', { timeout: 120_000 }, () => {
     });
     const [, id] = /order (\S+) is placed/.exec(printed) ?? [];
     expect(JSON.parse(String(customer.arrivals[0]?.body))).toMatchObject({ type: 'order.placed', order: { id } });
+    // Not in Posthorn's schema, which comes first for a role of its name.
+    const client = new pg.Client(own.url);
+    await client.connect();
+    expect((await client.query('SELECT id FROM public.orders')).rows).toEqual([{ id }]);
+    await client.end();
   });
 });
 

@@ -82,6 +82,26 @@ describe('on PostgreSQL', { timeout: 40_000 }, () => {
     for (const client of [newer, older]) await client.end();
   });
 
+  it("SUB-05 the accounts are there at the second start, where Posthorn's schema is called like the role", async () => {
+    const url = new URL(own.url);
+    url.searchParams.set('schema', url.username);
+    const database = url.href;
+    {
+      await using first = await openService({ database, role: 'api' });
+      await first.send(stripeEvent('customer.subscription.updated'));
+      expect(await moving(first.clock, () => first.service.hooks.processPendingRetries())).toMatchObject({
+        delivered: 1,
+      });
+    }
+    await using second = await openService({ database, role: 'api' });
+    expect(await second.account()).toMatchObject({ tier: 'pro', subscriptions: [{ status: 'active' }] });
+    await second.send(stripeEvent('customer.subscription.deleted', { created: 1_767_225_700 }));
+    expect(await moving(second.clock, () => second.service.hooks.processPendingRetries())).toMatchObject({
+      delivered: 1,
+    });
+    expect(await second.account()).toMatchObject({ tier: 'free', subscriptions: [{ status: 'canceled' }] });
+  });
+
   it('SUB-09 SUB-10 runs as two programs: one that answers, and a cron job that works', async () => {
     const readme = readReadme('stripe-subscriptions');
     const [, command = ''] = readme.commands;
