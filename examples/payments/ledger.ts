@@ -5,11 +5,13 @@ export interface Entry {
   readonly source: 'stripe' | 'paypal';
   readonly eventId: string;
   readonly kind: 'payment' | 'refund';
-  /** The provider's id of the payment. */
+  /** The provider's id of the payment; of a refund, that of the payment which is paid back. */
   readonly reference: string;
   /** As the provider writes it: cents at Stripe, "30.00" at PayPal. */
   readonly amount: string;
   readonly currency: string;
+  /** When the provider made the event, in ISO 8601. */
+  readonly at: string;
 }
 
 export interface Ledger {
@@ -29,17 +31,20 @@ export function openLedger(path: string): Ledger {
       reference TEXT NOT NULL,
       amount    TEXT NOT NULL,
       currency  TEXT NOT NULL,
+      at        TEXT NOT NULL,
       PRIMARY KEY (source, event_id)
     )`);
   return {
-    enter({ source, eventId, kind, reference, amount, currency }) {
+    enter({ source, eventId, kind, reference, amount, currency, at }) {
       database
-        .prepare('INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (source, event_id) DO NOTHING')
-        .run(source, eventId, kind, reference, amount, currency.toUpperCase());
+        .prepare('INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, event_id) DO NOTHING')
+        .run(source, eventId, kind, reference, amount, currency.toUpperCase(), at);
     },
     entries: () =>
       database
-        .prepare('SELECT source, event_id AS "eventId", kind, reference, amount, currency FROM ledger ORDER BY rowid')
+        .prepare(
+          'SELECT source, event_id AS "eventId", kind, reference, amount, currency, at FROM ledger ORDER BY rowid',
+        )
         .all() as unknown as Entry[],
     close: () => database.close(),
   };

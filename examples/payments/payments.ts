@@ -2,10 +2,10 @@
  * Payments from Stripe and PayPal: verified, stored, entered into the ledger, passed on to fulfilment. What fails is tried
  * again after 1, 5 and 15 minutes; then, or at once where trying again cannot help, it is a dead letter and on-call is told.
  */
-import { createPosthorn, type EventsByType, PermanentError, type PosthornOptions } from 'posthorn';
-import type Stripe from 'stripe';
+import { createPosthorn, type PosthornOptions } from 'posthorn';
 import type { Entry, Ledger } from './ledger.ts';
 import type { PaypalEvents } from './paypal-events.ts';
+import { readCapture, readPayment, readRefund, type StripeEvents } from './read-event.ts';
 
 export interface PaymentsOptions extends PosthornOptions {
   readonly stripeSecret: string;
@@ -32,30 +32,14 @@ export async function createPayments(options: PaymentsOptions) {
 
   const policy = 'payments-inbound';
   const stripe = hooks
-    .source<EventsByType<Stripe.Event>>('stripe', { secret: stripeSecret, policy })
-    .on('payment_intent.succeeded', ({ data }, { eventId, signal }) => {
-      const { id, amount_received, currency } = data.object;
-      const amount = String(amount_received);
-      return take({ source: 'stripe', eventId, kind: 'payment', reference: id, amount, currency }, signal);
-    })
-    .on('charge.refunded', ({ data }, { eventId, signal }) => {
-      const { id, amount_refunded, currency } = data.object;
-      // Of all refunds of the charge so far: what was refunded now is what it grew by.
-      const before = data.previous_attributes?.amount_refunded;
-      if (before === undefined)
-        throw new PermanentError(`the event ${eventId} does not say what was refunded before it`);
-      const amount = String(amount_refunded - before);
-      return take({ source: 'stripe', eventId, kind: 'refund', reference: id, amount, currency }, signal);
-    });
+    .source<StripeEvents>('stripe', { secret: stripeSecret, policy })
+    .on('payment_intent.succeeded', (event, { eventId, signal }) => take(readPayment(event, eventId), signal))
+    .on('charge.refunded', (event, { eventId, signal }) => take(readRefund(event, eventId), signal));
   const paypal = hooks
     .source<PaypalEvents>('paypal', { settings: { webhookId: paypalWebhookId }, policy })
-    .on(['PAYMENT.CAPTURE.COMPLETED', 'PAYMENT.CAPTURE.REFUNDED'], (event, { eventId, signal }) => {
-      const { id: reference, amount } = event.resource;
-      if (amount === undefined) throw new PermanentError(`the event ${eventId} names no amount`);
-      const kind = event.event_type === 'PAYMENT.CAPTURE.REFUNDED' ? 'refund' : 'payment';
-      const { value, currency_code: currency } = amount;
-      return take({ source: 'paypal', eventId, kind, reference, amount: value, currency }, signal);
-    });
+    .on(['PAYMENT.CAPTURE.COMPLETED', 'PAYMENT.CAPTURE.REFUNDED'], (event, { eventId, signal }) =>
+      take(readCapture(event, eventId), signal),
+    );
   await Promise.all([stripe.ready(), paypal.ready()]);
   return { hooks, stripe, paypal };
 }

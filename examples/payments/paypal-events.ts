@@ -2,10 +2,14 @@
 interface PaypalEvent<T extends string> {
   readonly id: string;
   readonly event_type: T;
-  readonly resource: {
-    readonly id: string;
-    readonly amount?: { readonly currency_code: string; readonly value: string };
-  };
+  readonly create_time: string;
+  readonly resource?: PaypalResource;
+}
+
+export interface PaypalResource {
+  readonly id: string;
+  readonly amount?: { readonly currency_code: string; readonly value: string };
+  readonly links?: readonly { readonly rel: string; readonly href: string }[];
 }
 
 export type PaypalEvents = {

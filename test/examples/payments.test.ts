@@ -75,8 +75,9 @@ function sendStripe(event: object): Promise<Response> {
   return payments.stripe.receive(new Request('http://localhost/webhooks/stripe', signedRequest(event, clock.now())));
 }
 
-function sendPaypal(type: string, { token = 'a', by = signer } = {}): Promise<Response> {
-  const sample = paypalProvider.sample(type, { now: clock.now(), token });
+function sendPaypal(type: string, { token = 'a', by = signer, fields = {} } = {}): Promise<Response> {
+  const made = paypalProvider.sample(type, { now: clock.now(), token });
+  const sample = { ...made, body: Buffer.from(JSON.stringify({ ...JSON.parse(String(made.body)), ...fields })) };
   const signed = paypalProvider.sign(sample, { webhookId: WEBHOOK_ID, privateKey: by.privateKey }, clock.now());
   const { headers, body } = signed;
   return payments.paypal.receive(
@@ -99,14 +100,95 @@ describe('payments', () => {
     expect((await sendPaypal('PAYMENT.CAPTURE.COMPLETED')).status).toBe(200);
     expect((await sendPaypal('PAYMENT.CAPTURE.REFUNDED', { token: 'b' })).status).toBe(200);
     await attempts(3);
+    const at = new Date(clock.now()).toISOString();
+    const stripe = { source: 'stripe', currency: 'USD', at: '2026-01-01T00:00:00.000Z' };
+    const paypal = { source: 'paypal', amount: '30.00', currency: 'USD', at };
     expect(ledger.entries()).toEqual([
-      { source: 'stripe', eventId: paid.id, kind: 'payment', reference: 'pi_1', amount: '2000', currency: 'USD' },
-      { source: 'paypal', eventId: 'WH-a', kind: 'payment', reference: 'a', amount: '30.00', currency: 'USD' },
-      { source: 'paypal', eventId: 'WH-b', kind: 'refund', reference: 'b', amount: '30.00', currency: 'USD' },
+      { ...stripe, eventId: paid.id, kind: 'payment', reference: 'pi_1', amount: '2000' },
+      { ...paypal, eventId: 'WH-a', kind: 'payment', reference: 'a' },
+      { ...paypal, eventId: 'WH-b', kind: 'refund', reference: 'C-b' },
     ]);
     expect(fulfilment.arrivals.map(({ headers }) => headers['idempotency-key'])).toEqual([paid.id, 'WH-a', 'WH-b']);
     expect(fetched).toHaveLength(1);
   });
+
+  it('a refund is entered under the payment that it pays back, with what was paid back now', async () => {
+    await open();
+    const refund = stripeEvent('charge.refunded', { object: { amount_refunded: 500 } });
+    await sendStripe({ ...refund, data: { ...refund.data, previous_attributes: { amount_refunded: 200 } } });
+    await attempts(1);
+    const old = stripeEvent('charge.refunded', { object: { payment_intent: null } });
+    await sendStripe({ ...old, data: { ...old.data, previous_attributes: { amount_refunded: 0 } } });
+    await attempts(2);
+    expect(ledger.entries()).toMatchObject([
+      { kind: 'refund', reference: 'pi_1', amount: '300' },
+      { kind: 'refund', reference: 'ch_1', amount: '2000' },
+    ]);
+  });
+
+  const refunded = { amount_refunded: 0 };
+  it.each<[string, string, object]>([
+    ['no amount', 'payment_intent.succeeded', { object: { id: 'pi_1', currency: 'usd' } }],
+    [
+      'an amount in words',
+      'payment_intent.succeeded',
+      { object: { id: 'pi_1', currency: 'usd', amount_received: 'NaN' } },
+    ],
+    ['no currency', 'payment_intent.succeeded', { object: { id: 'pi_1', amount_received: 5 } }],
+    ['no id', 'payment_intent.succeeded', { object: { amount_received: 5, currency: 'usd' } }],
+    ['no object', 'payment_intent.succeeded', {}],
+    ['no object', 'charge.refunded', { previous_attributes: refunded }],
+    ['no amount', 'charge.refunded', { object: { id: 'ch_1', currency: 'usd' }, previous_attributes: refunded }],
+    [
+      'no word of what was refunded before',
+      'charge.refunded',
+      { object: { id: 'ch_1', currency: 'usd', amount_refunded: 5 } },
+    ],
+    [
+      'less refunded than before',
+      'charge.refunded',
+      { object: { id: 'ch_1', currency: 'usd', amount_refunded: 5 }, previous_attributes: { amount_refunded: 6 } },
+    ],
+  ])(
+    'PAY-04 an event of Stripe with %s (%s) is a dead letter at once, and nothing is written or passed on',
+    async (_, type, data) => {
+      await open();
+      await sendStripe({ ...stripeEvent(type), data });
+      await expectRefused();
+    },
+  );
+
+  it.each<[string, string, object]>([
+    ['no resource', 'PAYMENT.CAPTURE.COMPLETED', { resource: null }],
+    ['no amount', 'PAYMENT.CAPTURE.COMPLETED', { resource: { id: 'a' } }],
+    [
+      'an amount in words',
+      'PAYMENT.CAPTURE.COMPLETED',
+      { resource: { id: 'a', amount: { value: 'free', currency_code: 'USD' } } },
+    ],
+    ['no currency', 'PAYMENT.CAPTURE.COMPLETED', { resource: { id: 'a', amount: { value: '30.00' } } }],
+    ['no time', 'PAYMENT.CAPTURE.COMPLETED', { create_time: 'soon' }],
+    [
+      'no capture',
+      'PAYMENT.CAPTURE.REFUNDED',
+      { resource: { id: 'a', amount: { value: '1', currency_code: 'USD' }, links: {} } },
+    ],
+  ])(
+    'PAY-04 an event of PayPal with %s (%s) is a dead letter at once, and nothing is written or passed on',
+    async (_, type, fields) => {
+      await open();
+      await sendPaypal(type, { fields });
+      await expectRefused();
+    },
+  );
+
+  async function expectRefused(): Promise<void> {
+    await attempts(1);
+    expect(await deadLetters()).toMatchObject([{ lastAttempt: { error: 'permanent' } }]);
+    expect(ledger.entries()).toEqual([]);
+    expect(fulfilment.arrivals).toEqual([]);
+    await onCall.arrived(1);
+  }
 
   it('PAY-10 what another key signed is refused and not entered', async () => {
     await open();

@@ -106,6 +106,11 @@ export const paypal = defineProvider({
         id: options.token,
         amount: { currency_code: 'USD', value: '30.00' },
         status: 'COMPLETED',
+        // Nothing else says what was paid back: its id is the refund's.
+        links: [
+          { href: `https://api.paypal.com/v2/payments/refunds/${options.token}`, rel: 'self', method: 'GET' },
+          { href: `https://api.paypal.com/v2/payments/captures/C-${options.token}`, rel: 'up', method: 'GET' },
+        ],
       }),
     'BILLING.SUBSCRIPTION.CANCELLED': (options) =>
       event(options, 'subscription', 'BILLING.SUBSCRIPTION.CANCELLED', {
