@@ -213,6 +213,16 @@ describe('POST /in/{source}', () => {
     expect(JSON.stringify(message?.headers)).not.toMatch(/k3y|Basic|a=b/);
   });
 
+  it('keeps the headers that a short secret is only a part of, and drops one that is it', async () => {
+    const settings = { key: 'push', header: 'x-key' };
+    await rig.resources.sources.create({ name: 'k', uid: 'k', provider: 'api-key', settings });
+    const headers = { 'x-key': 'push', 'x-event': 'push.done', 'x-kept': 'yes' };
+    expect((await post('{"type":"a","id":"1"}', headers, '/in/k')).status).toBe(200);
+    const [message] = await rig.messages('k');
+    expect(message?.headers).toMatchObject({ 'x-event': 'push.done', 'x-kept': 'yes' });
+    expect(message?.headers).not.toHaveProperty('x-key');
+  });
+
   it('PAY-06 shows a received message with its headers, its conflicts and its body, JSON or not', async () => {
     const { id } = await svix.ingest.source.create({ name: 'Any', uid: 'any', type: 'generic-webhook' });
     const form = { 'content-type': 'application/x-www-form-urlencoded', 'x-kept': 'yes' };
