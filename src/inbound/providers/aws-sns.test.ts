@@ -123,6 +123,17 @@ describe('Amazon SNS', () => {
     }
   });
 
+  it('ALL-06 takes topics of every partition, and refuses what is no ARN of one, when it is prepared', () => {
+    for (const partition of ['aws', 'aws-cn', 'aws-us-gov']) {
+      awsSns.prepare({ topicArn: [TOPIC.replace('aws', partition), `${TOPIC}.fifo`] });
+    }
+    for (const topicArn of ['foo', 'sample', TOPIC.replace('sns', 'sqs'), `${TOPIC}:0`, ` ${TOPIC}`, [TOPIC, 'foo']]) {
+      expect(() => awsSns.prepare({ topicArn })).toThrow(
+        /^settings\.topicArn: .* arn:aws:sns:<region>:<account>:<name>$/,
+      );
+    }
+  });
+
   it('tells of an unsubscription as an event', async () => {
     const request = confirmation({ Type: 'UnsubscribeConfirmation' });
     expect(await verify(request, ports())).toEqual({ kind: 'verified' });

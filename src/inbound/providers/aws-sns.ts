@@ -1,5 +1,5 @@
 import { createPrivateKey, sign as signBytes, verify as verifyBytes } from 'node:crypto';
-import { describeError } from '../../errors.ts';
+import { describeError, invalid } from '../../errors.ts';
 import { readCertificate } from './certificate-chain.ts';
 import { certificateKeys } from './certificate-keys.ts';
 import { type CertificatePlace, isAllowedUrl } from './certificate-url.ts';
@@ -18,6 +18,8 @@ const HOST = /^sns\.[a-z]{2,3}(?:-[a-z]{2,12}){1,3}-\d{1,2}\.amazonaws\.com(?:\.
 const CERTIFICATE: CertificatePlace = { host: HOST, path: /^\/[A-Za-z0-9._-]+\.pem$/ };
 const SUBSCRIBE: CertificatePlace = { host: HOST, path: /^\/\?Action=ConfirmSubscription&[\w.%:&=-]+$/ };
 const LONGEST_SIGNATURE = 1024;
+/** Messages are looked for by the whole of it: a topic's bare name would be that of none. */
+const TOPIC_ARN = /^arn:aws(?:-cn|-us-gov)?:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/;
 
 const SAMPLE_TOPIC = 'arn:aws:sns:eu-central-1:123456789012:sample';
 
@@ -55,6 +57,9 @@ export const awsSns = defineProvider({
   dedupeForMs: DAY_MS,
   prepare(settings, toleranceMs) {
     const topics = all(settings, 'topicArn');
+    if (!topics.every((topic) => TOPIC_ARN.test(topic))) {
+      throw invalid(['settings', 'topicArn'], 'must be as the console shows it: arn:aws:sns:<region>:<account>:<name>');
+    }
     // AWS publishes the certificate without its chain; that it came over https from the host above is what proves it.
     const keyAt = certificateKeys((pem, { now }) => readCertificate(pem, now));
     return async (request, ports) => {

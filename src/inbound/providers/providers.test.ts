@@ -67,6 +67,14 @@ function* bodiesWith(text: string, word: string): Generator<string> {
   for (let place = 0; place < places; place++) yield replaced(place).body;
 }
 
+it('ALL-06 says how a number is written, unless it is a secret', () => {
+  const prepare = (settings: object) => () => findProvider('stripe').prepare(settings as ProviderSettings);
+  expect(prepare({ signingSecret: 's', toleranceSeconds: 300 })).toThrow(
+    'settings.toleranceSeconds: must be a string: write "300"',
+  );
+  expect(prepare({ signingSecret: 4711 })).toThrow('settings.signingSecret: must be a string or a list of strings');
+});
+
 it('covers every provider but the one that verifies nothing', () => {
   expect(namesWithoutCase(CASES)).toEqual(['none']);
 });

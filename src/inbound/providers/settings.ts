@@ -44,7 +44,8 @@ export function one(values: SettingValues, name: string): string | undefined {
 }
 
 /** Settings come from JSON too, so that the declared types prove nothing here. No message repeats a value. */
-function checkValues(loc: readonly string[], spec: SettingSpec, list: readonly unknown[]): readonly string[] {
+function checkValues(loc: readonly string[], spec: SettingSpec, list: unknown): readonly string[] {
+  if (typeof list === 'number' && !spec.secret) throw invalid(loc, `must be a string: write "${list}"`, 'type_error');
   if (!Array.isArray(list)) throw invalid(loc, 'must be a string or a list of strings', 'type_error');
   if (list.length === 0) throw invalid(loc, `must not be empty: ${spec.doc}`);
   const most = spec.list ? MOST_VALUES : 1;
