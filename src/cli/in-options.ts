@@ -1,5 +1,5 @@
 /** What the API finds wrong with a source, in the words of who wrote a command line: its options, not the fields they fill. */
-import { type Issue, isPosthornError, PosthornError } from '../errors.ts';
+import { isPosthornError, PosthornError } from '../errors.ts';
 import type { Provider } from '../inbound/providers/index.ts';
 import { describeIssue } from './api-client.ts';
 import { SECRET_VARIABLE, type SettingFlags } from './provider-settings.ts';
@@ -13,24 +13,25 @@ export async function throwInOptions(providerName: string, flags: SettingFlags, 
   const { secretSetting } = await import('../resources/index.ts');
   const provider = PROVIDERS.find(({ name, aliases }) => name === providerName || aliases.includes(providerName));
   const given = (flags.setting ?? []).map((each) => each.replace(/=.*/s, ''));
-  const secret = provider && secretSetting(provider, given);
   const said = error.issues.map((issue) => {
     const [, field, setting] = issue.loc;
     if (OPTIONS.includes(field)) return `--${field} ${issue.msg}`;
     if (provider === undefined || field !== 'settings' || setting === undefined) return describeIssue(issue);
-    return ofSetting(provider, setting, issue, secret);
+    if (setting === secretSetting(provider, given)) return `--secret ${issue.msg}`;
+    if (setting !== 'secret') return `--setting ${setting}=… ${issue.msg}`;
+    return secretSetting(provider) === undefined ? withoutSecret(provider) : `--secret ${issue.msg}`;
   });
   throw new PosthornError('validation', said.join('; '), { cause: error });
 }
 
-function ofSetting(provider: Provider, setting: string, { msg }: Issue, secret: string | undefined): string {
-  if (setting === secret) return `--secret ${msg}`;
-  if (setting === 'secret' && secret === undefined) return withoutSecret(provider);
-  return `--setting ${setting}=… ${msg}`;
-}
-
 function withoutSecret({ name, settings }: Provider): string {
-  const required = Object.entries(settings).filter(([, spec]) => spec.required);
-  const instead = required.map(([setting, { doc }]) => `, and give --setting ${setting}=… (${doc})`);
-  return `${name} has no secret: leave --secret and ${SECRET_VARIABLE} out${instead.join('')}`;
+  const out = `leave --secret and ${SECRET_VARIABLE} out`;
+  const ways = Object.entries(settings).map(([setting, spec]) => ({
+    ...spec,
+    way: `--setting ${setting}=… (${spec.doc})`,
+  }));
+  const secrets = ways.filter(({ secret }) => secret).map(({ way }) => way);
+  if (secrets.length > 0) return `${name} has several secrets: ${out}, and give ${secrets.join(', or ')}`;
+  const required = ways.filter((each) => each.required).map(({ way }) => `, and give ${way}`);
+  return `${name} has no secret: ${out}${required.join('')}`;
 }

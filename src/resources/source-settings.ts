@@ -58,6 +58,10 @@ function withoutAliases(provider: Provider, given: ProviderSettings): ProviderSe
   }
   const { secret, ...rest } = given;
   if (secret === undefined) return given;
+  const main = secretSetting(provider);
+  if (main !== undefined && main in rest) {
+    throw invalid(['body', 'settings', 'secret'], `is another name of "${main}", and both are given; give one of them`);
+  }
   const name = secretSetting(provider, Object.keys(rest));
   return name === undefined ? given : { ...rest, [name]: secret };
 }

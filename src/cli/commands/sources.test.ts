@@ -82,6 +82,15 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
       /^posthorn: paypal has no secret: leave --secret .*, and give --setting webhookId=… \(the id of/,
     ],
     ['create none --secret x', /^posthorn: none has no secret: leave --secret and \w+ out\n$/],
+    [
+      'create gitlab --secret x',
+      /^posthorn: gitlab has several secrets: leave --secret .* give --setting signingToken=… \(.*, or --setting secretToken=… \(/,
+    ],
+    [
+      'create stripe --secret x --setting signingSecret=y',
+      /^posthorn: --secret is another name of "signingSecret", and both are given; give one of them\n$/,
+    ],
+    ['create meta --secret x --setting appSecret=y', /^posthorn: --secret is another name of "appSecret", and both/],
     ['create github --secret x --setting secrte=y', /^posthorn: --setting secrte=… is not a .*; did you mean secret\?/],
     ['create github --secret x --policy quik', /^posthorn: --policy .*quick/],
     ['create github --secret x --uid a/b', /^posthorn: --uid must /],
