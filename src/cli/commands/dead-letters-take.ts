@@ -39,14 +39,28 @@ export function discardCommand(terminal: Terminal): Command {
   return withSelection(new Command('discard'), terminal)
     .description('Give dead letters up: by id, by group, or all that match. The reason is kept with each.')
     .requiredOption('--reason <text>', 'why, for whoever looks at it later')
-    .action(async (ids: readonly string[], flags: TakeFlags & { reason: string }, command: Command) => {
+    .option('--yes', 'with --all: it is meant; asked for on a terminal, not in a script')
+    .action(async (ids: readonly string[], flags: TakeFlags & { reason: string; yes?: true }, command: Command) => {
       const filter = selectionOf(ids, flags, command);
       const client = createApiClient(flags, terminal.env);
+      if (flags.all && !flags.yes && isAtTerminal(terminal)) await refuseUnmeant(client, flags);
       const taken = await takeAll(client, terminal, flags, ids, (part) =>
         client.post('dead-letter/discard', { filter, reason: flags.reason, ...part }),
       );
       tell(terminal, flags, taken, ['is given up', 'are given up']);
     });
+}
+
+function isAtTerminal({ isTerminal = false, keyboard }: Terminal): boolean {
+  return isTerminal && keyboard?.isTTY === true;
+}
+
+/** A line from the history must not give up what nobody looked at. */
+async function refuseUnmeant(client: ApiClient, flags: TakeFlags): Promise<void> {
+  const total = await totalOf(client, flags);
+  if (total === 0) return;
+  const what = total === 1 ? '1 dead letter' : `${total?.toLocaleString('en') ?? 'more than 10,000'} dead letters`;
+  throw new PosthornError('validation', `Nothing was given up: --all is ${what}. Give --yes if you mean it`);
 }
 
 function withSelection(command: Command, terminal: Terminal): Command {

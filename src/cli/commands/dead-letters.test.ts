@@ -192,6 +192,24 @@ describe('posthorn dead-letters', { timeout: 30_000 }, () => {
     expect(out).toBe('0 are being sent again. 1 could not be: its endpoint is deleted.\n');
   });
 
+  it('gives all up only with --yes where a person types, and says how many there are; a script is not asked', async () => {
+    await letDie(1);
+    const line = ['dead-letters', 'discard', '--all', '--reason', 'x'];
+    const keyboard = { isTTY: true, on: () => {}, off: () => {}, resume: () => {}, pause: () => {} };
+    const typed = (...more: string[]) => runInMemory([...line, ...more], env, { keyboard, isTerminal: true });
+    expect(await typed()).toEqual({
+      exitCode: 2,
+      out: '',
+      err: 'posthorn: Nothing was given up: --all is 2 dead letters. Give --yes if you mean it\n',
+    });
+    expect((await json('list')).data).toHaveLength(2);
+    expect((await typed('--yes')).out).toBe('2 are given up.\n');
+    expect((await typed()).out).toBe('0 are given up.\n');
+    await letDie(0);
+    const script = { keyboard: { ...keyboard, isTTY: false }, isTerminal: true };
+    expect((await runInMemory(line, env, script)).out).toBe('1 is given up.\n');
+  });
+
   it('SUB-13 names the line of the file that is wrong, and takes a file with a byte order mark', async () => {
     await letDie(4);
     const file = join(folder, 'marked.jsonl');

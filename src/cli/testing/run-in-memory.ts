@@ -12,6 +12,7 @@ export interface Ran {
 
 export interface Watching {
   readonly keyboard?: Keyboard;
+  readonly isTerminal?: boolean;
   /** Called with all that was printed so far, each time that something is. */
   readonly onOut?: (out: string) => void;
 }
@@ -19,7 +20,7 @@ export interface Watching {
 export async function runInMemory(
   line: string | readonly string[],
   env: Environment = {},
-  { keyboard, onOut }: Watching = {},
+  { keyboard, isTerminal = false, onOut }: Watching = {},
 ): Promise<Ran> {
   let out = '';
   let err = '';
@@ -34,6 +35,7 @@ export async function runInMemory(
     },
     env,
     clock: systemClock,
+    isTerminal,
     ...(keyboard !== undefined && { keyboard }),
   });
   return { exitCode, out, err };
