@@ -52,6 +52,7 @@ export const ON_POSTGRES: readonly string[] = [
   'src/resources/argument.test.ts',
   'src/resources/dead-letter-cleaner.test.ts',
   'src/resources/dead-letters.test.ts',
+  'src/resources/webhook-health.test.ts',
   'test/simulation/fairness.test.ts',
   'test/simulation/faults.test.ts',
 ];

@@ -630,6 +630,7 @@ describe('GET /health/webhooks', () => {
         pending_retries: 1,
         dlq_items: 1,
         without_handler: 0,
+        overdue: 0,
         timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
       },
     });

@@ -11,6 +11,8 @@ export interface WebhookHealth {
     readonly dlq_items: number | null;
     /** Events that wait for a handler which no process has: it was renamed, or its process does not run. */
     readonly without_handler: number | null;
+    /** Deliveries that were due 15 minutes ago and that nobody has taken: no worker runs, or the cron in its place. */
+    readonly overdue: number | null;
     readonly timestamp: string;
   };
 }
@@ -32,15 +34,16 @@ export async function webhookHealth(
   const timestamp = new Date(now).toISOString();
   try {
     const counted = await store.counts({ most: MOST_COUNTED, untakenBefore: now - UNTAKEN_AFTER_MS });
-    const { retrying, dead, untaken } = counted;
-    const isDegraded = retrying > DEGRADED.retries || dead > DEGRADED.deadLetters || untaken > 0;
+    const { retrying, dead, untaken, overdue } = counted;
+    const isDegraded = retrying > DEGRADED.retries || dead > DEGRADED.deadLetters || overdue > 0;
     const status = isDegraded ? 'degraded' : 'healthy';
-    return { status, webhooks: { pending_retries: retrying, dlq_items: dead, without_handler: untaken, timestamp } };
+    const counts = { pending_retries: retrying, dlq_items: dead, without_handler: untaken, overdue };
+    return { status, webhooks: { ...counts, timestamp } };
   } catch (error) {
     onTrouble(describeError(error));
     return {
       status: 'unhealthy',
-      webhooks: { pending_retries: null, dlq_items: null, without_handler: null, timestamp },
+      webhooks: { pending_retries: null, dlq_items: null, without_handler: null, overdue: null, timestamp },
     };
   }
 }

@@ -63,7 +63,9 @@ export interface Counts {
   readonly leased: number;
   readonly held: number;
   readonly dead: number;
-  /** Of the pending ones, those to handlers that were due before `untakenBefore` and that no node has taken up. */
+  /** Of the pending ones, those that were due before `untakenBefore` and that no node has taken up. */
+  readonly overdue: number;
+  /** Of the overdue ones, those to handlers. */
   readonly untaken: number;
   readonly oldestDueAt: number | undefined;
 }

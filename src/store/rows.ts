@@ -189,7 +189,9 @@ export function toAttempt(row: AttemptRow): Attempt {
   };
 }
 
-export type CountsRow = Partial<Record<'pending' | 'retrying' | 'leased' | 'held' | 'dead' | 'untaken', number>> & {
+export type CountsRow = Partial<
+  Record<'pending' | 'retrying' | 'leased' | 'held' | 'dead' | 'overdue' | 'untaken', number>
+> & {
   /** The earliest due time of the lanes that wait, and of those in a node's hands. */
   waiting?: number | null;
   parked?: number | null;
@@ -203,6 +205,7 @@ export function toCounts(row: CountsRow): Counts {
     leased: row.leased ?? 0,
     held: row.held ?? 0,
     dead: row.dead ?? 0,
+    overdue: row.overdue ?? 0,
     untaken: row.untaken ?? 0,
     oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
   };

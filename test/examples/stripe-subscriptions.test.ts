@@ -152,7 +152,13 @@ describe('when something fails', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({
       status: 'healthy',
-      webhooks: { pending_retries: 0, dlq_items: 1, without_handler: 0, timestamp: '2026-01-01T00:03:30.000Z' },
+      webhooks: {
+        pending_retries: 0,
+        dlq_items: 1,
+        without_handler: 0,
+        overdue: 0,
+        timestamp: '2026-01-01T00:03:30.000Z',
+      },
     });
     const lines = rig.log.filter(({ fields, level }) => fields.eventId === id && level !== 'debug');
     expect(lines.map(({ message }) => message)).toEqual([

@@ -23,6 +23,7 @@ const WebhookHealthOut = Type.Object({
     pending_retries: Nullable(Type.Integer()),
     dlq_items: Nullable(Type.Integer()),
     without_handler: Nullable(Type.Integer()),
+    overdue: Nullable(Type.Integer({ description: 'Due for more than 15 minutes, and nobody has taken them.' })),
     timestamp: Type.String({ format: 'date-time' }),
   }),
 });
@@ -42,7 +43,7 @@ export function openRoutes(api: Api, { store, clock }: Served): void {
       },
       async (request, reply) => {
         try {
-          const { oldestDueAt, untaken: _, ...counts } = await store.counts({ most: MOST_COUNTED });
+          const { oldestDueAt, untaken: _, overdue: __, ...counts } = await store.counts({ most: MOST_COUNTED });
           return { status: 'ok', ...counts, oldestDueAt: timeOrNull(oldestDueAt) };
         } catch (error) {
           request.log.error({ err: error }, 'the store does not answer');

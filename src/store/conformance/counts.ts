@@ -11,6 +11,7 @@ export function exerciseCounts(use: Use): void {
         leased: 0,
         held: 0,
         dead: 0,
+        overdue: 0,
         untaken: 0,
         oldestDueAt: undefined,
       });
@@ -31,6 +32,7 @@ export function exerciseCounts(use: Use): void {
         leased: 1,
         held: 1,
         dead: 1,
+        overdue: 0,
         untaken: 0,
         oldestDueAt: T0 + 5,
       });
@@ -43,12 +45,18 @@ export function exerciseCounts(use: Use): void {
       await scene.publishMany(2, { to: [gone, taken, await scene.endpoint()], message: { applicationId } });
       await scene.publish({ to: [gone], now: T0 + MINUTE_MS, message: { applicationId } });
       await scene.claim({ room: 1, handlers: [taken] });
-      const untaken = async (most: number, before?: number) =>
-        (await scene.store.counts({ most, ...(before !== undefined && { untakenBefore: before }) })).untaken;
+      const count = (most: number, before?: number) =>
+        scene.store.counts({ most, ...(before !== undefined && { untakenBefore: before }) });
+      const untaken = async (most: number, before?: number) => (await count(most, before)).untaken;
       expect(await untaken(10_000, T0 + MINUTE_MS)).toBe(2);
       expect(await untaken(1, T0 + MINUTE_MS)).toBe(1);
       expect(await untaken(10_000, T0)).toBe(0);
       expect(await untaken(10_000)).toBe(0);
+      // An endpoint that no node has at hand, beside one that a node has.
+      await scene.publishMany(2, { to: [await scene.endpoint()] });
+      expect(await count(10_000, T0 + MINUTE_MS)).toMatchObject({ overdue: 4, untaken: 2 });
+      expect(await count(3, T0 + MINUTE_MS)).toMatchObject({ overdue: 3 });
+      expect([(await count(10_000, T0)).overdue, (await count(10_000)).overdue]).toEqual([0, 0]);
     });
 
     it('stops counting at what it is asked for', async () => {

@@ -34,6 +34,10 @@ const IS_HANDED = "id >= (SELECT min(handed_from) FROM nodes) AND due_at IS NULL
 const count = (condition: string, most: number) =>
   `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE ${condition} ${limitOf(most)}) s)`;
 
+const overdue = (condition: string, most: number) =>
+  `(SELECT count(*) FROM (SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
+    WHERE l.due_at < $1 AND l.parked_by IS NULL AND ${condition} AND d.queued_at < $1 ${limitOf(most)}) s)`;
+
 /** By id, or by the publisher's own event id. */
 export async function getMessage(db: Db, input: { applicationId: string; id: string }): Promise<Message | undefined> {
   const [byId] = await db.all<MessageRow>(MESSAGE, input.applicationId, input.id);
@@ -87,9 +91,7 @@ export async function counts(db: Db, input: { most: number; untakenBefore?: numb
   const text = `SELECT ${count(isIn('pending'), most)} AS pending, ${count(isIn('held'), most)} AS held,
       ${count(isIn('dead'), most)} AS dead, ${count('retry_at IS NOT NULL', most)} AS retrying,
       least(${most}, ${count('claimed_by IS NOT NULL', most)} + ${count(IS_HANDED, most)}) AS leased,
-      (SELECT count(*) FROM (SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
-        WHERE l.due_at < $1 AND l.parked_by IS NULL AND left(l.destination_id, 4) = 'hdl_'
-          AND d.queued_at < $1 ${limitOf(most)}) s) AS untaken,
+      ${overdue('true', most)} AS overdue, ${overdue("left(l.destination_id, 4) = 'hdl_'", most)} AS untaken,
       (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
       (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`;
   const [row = {}] = await db.all<CountsRow>({ text }, input.untakenBefore ?? 0);

@@ -95,6 +95,7 @@ describe('counts', () => {
   it('finds what is leased by the index of what was claimed, and from the mark of the nodes on', () => {
     const plans = plansOf((spied) => counts(spied, { most: 10 }));
     expect(plans.filter((plan) => plan.startsWith('SCAN deliveries') && !plan.includes('INDEX'))).toEqual([]);
+    expect(plans.filter((plan) => /^SCAN [dl]\b/.test(plan))).toEqual([]);
     expect(plans).toContain('SEARCH deliveries USING INDEX deliveries_claimed (lease_epoch>?)');
     expect(plans).toContain('SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 (id>?)');
   });

@@ -24,13 +24,14 @@ const DELIVERY = 'SELECT * FROM deliveries WHERE id = ?';
 const ATTEMPT = 'SELECT * FROM attempts WHERE message_id = ? AND id = ?';
 const FIRST_SUCCESS = `SELECT * FROM deliveries WHERE id = ? AND message_id = ? AND ${HOLDS_ATTEMPT}`;
 const count = (condition: string) => `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE ${condition} LIMIT ?1))`;
+const overdue = (condition = '1') => `(SELECT count(*) FROM (
+    SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
+    WHERE l.due_at < ?2 AND l.parked_by IS NULL AND ${condition} AND d.state = 'pending' AND d.due_at < ?2 LIMIT ?1))`;
 // Lanes know the earliest due time without a look at the backlog: those that wait, and those in a node's hands.
 const COUNTS = `SELECT ${count("state = 'pending'")} AS pending, ${count("state = 'held'")} AS held,
   ${count("state = 'dead'")} AS dead, ${count("state = 'pending' AND attempts > 0")} AS retrying,
   min(?1, ${count(IS_CLAIMED)} + ${count(IS_HANDED)}) AS leased,
-  (SELECT count(*) FROM (SELECT 1 FROM lanes l JOIN deliveries d ON d.destination_id = l.destination_id
-    WHERE l.due_at < ?2 AND l.parked_by IS NULL AND l.destination_id GLOB 'hdl_*'
-      AND d.state = 'pending' AND d.due_at < ?2 LIMIT ?1)) AS untaken,
+  ${overdue()} AS overdue, ${overdue("l.destination_id GLOB 'hdl_*'")} AS untaken,
   (SELECT min(due_at) FROM lanes WHERE due_at IS NOT NULL AND parked_by IS NULL) AS waiting,
   (SELECT min(due_at) FROM lanes WHERE parked_by IS NOT NULL) AS parked`;
 
