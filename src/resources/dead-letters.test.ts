@@ -44,53 +44,83 @@ function deadAttempt({ id, messageId, applicationId, destinationId, eventType, a
   };
 }
 
+/** An application with an endpoint, and what becomes of the store after each part of a retry. */
+async function setUp(afterRedeliver: (rig: { die: (count: number, createdAt?: number) => Promise<void> }) => unknown) {
+  const store = await openTestStore();
+  const { epoch } = await store.join({ now: systemClock.now(), leaseMs: 60_000, name: 'test' });
+  let wakes = 0;
+  const watched: Store = {
+    ...store,
+    async redeliver(input) {
+      const output = await store.redeliver(input);
+      await letDie(store, epoch);
+      await afterRedeliver({ die });
+      return output;
+    },
+  };
+  const resources = createResources({
+    store: watched,
+    engine: { changed: () => {}, wake: () => void wakes++, publish: () => Promise.reject(new Error('not here')) },
+    clock: systemClock,
+    ids,
+    guard: createAddressGuard({ allow: ['127.0.0.0/8'] }),
+    secretBox: createSecretBox('a test key of enough length'),
+    defaultPolicy: 'quick',
+  });
+  const { record: application } = await resources.applications.create({ name: 'A', uid: 'a' });
+  const endpoint = await resources.endpoints.create('a', { url: 'http://127.0.0.1/' });
+  const stored = await store.get({ kind: 'application', idOrName: 'a' });
+
+  async function die(count: number, createdAt = systemClock.now(), payload = new Uint8Array(2)): Promise<void> {
+    const { next } = createIds(() => createdAt);
+    const items = Array.from({ length: count }, () => ({
+      message: { id: next('msg'), applicationId: application.id, eventType: 'e', payload, createdAt },
+      fanoutRevision: stored?.fanoutRevision ?? 0,
+      deliveries: [{ id: next('dlv'), destinationId: endpoint.id, state: 'pending' as const }],
+    }));
+    await store.accept({ epoch, now: systemClock.now(), items });
+    await letDie(store, epoch);
+  }
+
+  const dead = async () => (await store.counts({ most: 10_000 })).dead;
+  return { store, resources, die, dead, wakes: () => wakes };
+}
+
 describe('retrying dead letters by filter', () => {
   it('SUB-11 takes each one once, however many there are, even if all die again at once', async () => {
-    const store = await openTestStore();
-    const { epoch } = await store.join({ now: systemClock.now(), leaseMs: 60_000, name: 'test' });
-    let wakes = 0;
-    const dying: Store = {
-      ...store,
-      async redeliver(input) {
-        const output = await store.redeliver(input);
-        await letDie(store, epoch);
-        return output;
-      },
-    };
-    const resources = createResources({
-      store: dying,
-      engine: { changed: () => {}, wake: () => void wakes++, publish: () => Promise.reject(new Error('not here')) },
-      clock: systemClock,
-      ids,
-      guard: createAddressGuard({ allow: ['127.0.0.0/8'] }),
-      secretBox: createSecretBox('a test key of enough length'),
-      defaultPolicy: 'quick',
-    });
-    const { record: application } = await resources.applications.create({ name: 'A', uid: 'a' });
-    const endpoint = await resources.endpoints.create('a', { url: 'http://127.0.0.1/' });
-    const stored = await store.get({ kind: 'application', idOrName: 'a' });
-    const createdAt = systemClock.now();
-    const items = Array.from({ length: COUNT }, () => ({
-      message: {
-        id: ids.next('msg'),
-        applicationId: application.id,
-        eventType: 'e',
-        payload: new Uint8Array(2),
-        createdAt,
-      },
-      fanoutRevision: stored?.fanoutRevision ?? 0,
-      deliveries: [{ id: ids.next('dlv'), destinationId: endpoint.id, state: 'pending' as const }],
-    }));
-    await store.accept({ epoch, now: createdAt, items });
-    await letDie(store, epoch);
-    expect((await store.counts({ most: 10_000 })).dead).toBe(COUNT);
+    const { store, resources, die, dead, wakes } = await setUp(() => {});
+    await die(COUNT);
+    expect(await dead()).toBe(COUNT);
 
     expect(await resources.deadLetters.retryAll({ application: 'a' })).toBe(COUNT);
-    expect(wakes).toBeGreaterThanOrEqual(3);
+    expect(wakes()).toBeGreaterThanOrEqual(3);
     const page = await resources.deliveries.list({ states: ['dead'], limit: 250 });
     expect(page.data.every(({ attempts }) => attempts === 2)).toBe(true);
     expect(await resources.deadLetters.discardAll({ all: true }, 'no more')).toBe(COUNT);
-    expect((await store.counts({ most: 10_000 })).dead).toBe(0);
+    expect(await dead()).toBe(0);
+    await store.close();
+  });
+
+  it('SUB-11 takes none that came after it began: as many as it retries may come meanwhile, without end', async () => {
+    const { store, resources, die, dead } = await setUp(({ die }) => die(1, systemClock.now() + 1000));
+    await die(1001);
+    expect(await resources.deadLetters.retryAll({ application: 'a' })).toBe(1001);
+    expect(await dead()).toBe(1003);
+    await store.close();
+  });
+});
+
+describe('an archive', () => {
+  it('SUB-13 brings back bytes that are no text as they were', async () => {
+    const { store, resources, die, dead } = await setUp(() => {});
+    await die(1, systemClock.now(), Uint8Array.of(0xff, 0x00, 0x01));
+    const { value: line } = await resources.deadLetters.archive({ all: true }).next();
+    const { id, messageId, applicationId } = JSON.parse(line).delivery;
+    await resources.deadLetters.purge([id]);
+    expect(await dead()).toBe(0);
+    expect(await resources.deadLetters.restore([line])).toMatchObject({ restored: 1 });
+    const message = await store.getMessage({ applicationId, id: messageId });
+    expect([...(message?.payload ?? [])]).toEqual([0xff, 0x00, 0x01]);
     await store.close();
   });
 });

@@ -30,9 +30,13 @@ afterEach(async () => {
 
 type Over = Partial<Source> & Pick<Partial<Endpoint>, 'eventTypes'> & { takesWork?: boolean };
 
-async function setUp(handler: Handler, over: Over = {}) {
+/** `blockedMs`: what has passed while a handler kept the process busy, and no timer ran. */
+async function setUp(handler: Handler, over: Over = {}, blockedMs = () => 0) {
   const clock = createManualClock();
-  const handlers = createHandlerRegistry({ clock, logger: SILENT });
+  const handlers = createHandlerRegistry({
+    clock: { ...clock, now: () => clock.now() + blockedMs() },
+    logger: SILENT,
+  });
   const { eventTypes, takesWork = true, ...source } = over;
   rig = await createEngineRig({ clock, handlers, takesWork, leaseMs: LONG_LEASE_MS });
   await rig.store.insert({ kind: 'source', record: { ...SOURCE, ...source } });
@@ -236,6 +240,21 @@ describe('a handler', () => {
     expect(signal?.aborted).toBe(true);
     expect(await delivery(id)).toMatchObject({ state: 'pending', attempts: 1 });
     expect((await delivery(id)).reason).toContain('timeout');
+  });
+
+  it('PAY-03 that blocks for half of its time and then waits has the other half, and no more', async () => {
+    let blockedMs = 0;
+    const handler = () => {
+      blockedMs = 15_000;
+      return new Promise(() => {});
+    };
+    const { clock, receive, delivery, rig } = await setUp(handler, {}, () => blockedMs);
+    const id = await receive();
+    await clock.advance(15_000 - 1);
+    expect(await delivery(id)).toMatchObject({ state: 'leased' });
+    await clock.advance(1);
+    await rig.attempts(1);
+    expect(await delivery(id)).toMatchObject({ state: 'pending', reason: expect.stringContaining('timeout') });
   });
 
   it('an event that nobody here has the function for waits, until a process has it', async () => {
