@@ -203,6 +203,20 @@ describe('POST /in/{source}', () => {
     await target.close();
   });
 
+  it.each(['standard-webhooks', 'pass-through'] as const)(
+    'sends a form on as a form, by way of %s',
+    async (forwardAs) => {
+      await rig.resources.sources.create({ name: 'Form', uid: 'form', provider: 'none', forwardAs });
+      const target = await startReceiver();
+      await svix.ingest.endpoint.create('form', { url: target.url });
+      const type = 'application/x-www-form-urlencoded';
+      expect((await post('type=sms&id=1', { 'content-type': type }, '/in/form')).status).toBe(200);
+      await target.arrived(1);
+      expect(target.arrivals[0]?.headers['content-type']).toBe(type);
+      await target.close();
+    },
+  );
+
   it('keeps no credentials of the request', async () => {
     const settings = { key: 'k3y-0123456789', header: 'x-their-key' };
     await rig.resources.sources.create({ name: 'K', uid: 'k', provider: 'api-key', settings });
@@ -580,6 +594,14 @@ describe('hostile senders', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     const messages = await rig.messages('stripe');
     expect(messages).toMatchObject([{ eventId: 'evt_1', conflicts: 25 }]);
+  });
+
+  it('PAY-06 an id that is not ASCII, in the header that dedupe names, is one id whatever the body', async () => {
+    const dedupe = { by: 'header', name: 'x-id' } as const;
+    await rig.resources.sources.create({ name: 'Odd', uid: 'odd', provider: 'none', settings: {}, dedupe });
+    for (const [n, id] of ['Größe 1', 'Größe 1', 'Größe 2'].entries())
+      expect((await post(`{"type":"a","n":${n}}`, { 'x-id': id }, '/in/odd')).status).toBe(200);
+    expect((await rig.messages('odd')).map(({ conflicts = 0 }) => conflicts).sort()).toEqual([0, 1]);
   });
 
   it('PAY-06 events whose ids are numbers that JSON cannot tell apart are two', async () => {

@@ -1,11 +1,12 @@
 /** Connections that are read without Node's HTTP server, until something comes on them that is not plain. */
+import { generateKeyPairSync } from 'node:crypto';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createServer } from '../../api/index.ts';
-import type { Answer } from '../providers/index.ts';
+import { type Answer, findProvider } from '../providers/index.ts';
 import { createInboundRig, type InboundRig } from '../testing/inbound-rig.ts';
 import { PlainConnection } from './plain-connection.ts';
 
@@ -184,6 +185,39 @@ describe('a connection with plain requests', () => {
     await busy.ended;
     expect(statuses(busy.answers())).toEqual([200]);
     expect(silent.answers()).toBe('');
+  });
+
+  it('is still answered when Node’s server has it and the rest of its request takes longer than it may be idle', async () => {
+    server.server.keepAliveTimeout = 50;
+    const slow = open();
+    const request = webhook('evt_1');
+    slow.socket.write(request.slice(0, -9));
+    await expect.poll(() => seen).toEqual(['POST /in/stripe']);
+    const silent = open();
+    await silent.ended;
+    slow.socket.write(request.slice(-9));
+    await slow.ended;
+    expect(statuses(slow.answers())).toEqual([200]);
+  });
+
+  it('PAY-01 says no length with an answer that has no body, as Discord wants it', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const settings = {
+      publicKey: Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex'),
+    };
+    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    await rig.resources.sources.create({ name: 'Discord', uid: 'discord', provider: 'discord', settings });
+    const discord = findProvider('discord');
+    const sample = discord.sample('APPLICATION_AUTHORIZED', { now: Date.now(), token: '1' });
+    const { headers, body } = discord.sign(sample, { ...settings, privateKey: pem }, Date.now());
+    const head = Object.entries({ host: 'x', ...headers, 'content-length': body.length });
+    const lines = head.map((each) => `${each.join(': ')}\r\n`).join('');
+    const { socket, answers } = open();
+    socket.write(Buffer.concat([Buffer.from(`POST /in/discord HTTP/1.1\r\n${lines}\r\n`), body]));
+    await expect.poll(() => statuses(answers())).toEqual([204]);
+    expect(answers()).not.toMatch(/content-length/i);
+    expect(seen).toEqual([]);
+    expect(await rig.messages('discord')).toHaveLength(1);
   });
 
   it('gets its answer also when it has ended its own side', async () => {
