@@ -1,4 +1,5 @@
 /** What holds for every provider, on one table of all of them. */
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isPosthornError } from '../../errors.ts';
@@ -257,6 +258,19 @@ describe.each(CASES.filter(({ name }) => findProvider(name).toleranceMs !== unde
   },
 );
 
+it.each([
+  ['mailgun', 8],
+  ['paypal', 3 * 24],
+  ['sendgrid', 20],
+])(
+  '%s: takes what was signed %i hours ago, for it retries as long and does not say that it signs afresh',
+  async (name, hours) => {
+    const { old, signOld } = CASES.find((each) => each.name === name) ?? {};
+    const request = signed(name, signOld ?? {});
+    expect(await verify(name, old ?? {}, request, nowFor(name) + hours * 3_600_000)).toEqual({ kind: 'verified' });
+  },
+);
+
 /** Those whose signature does not cover the whole body, by the provider's design, have tests of their own. */
 const UNSIGNED_BODY = ['adyen', 'mailgun', 'basic', 'api-key', 'aws-sns'];
 
@@ -273,6 +287,32 @@ describe.each(CASES.filter(({ name }) => !UNSIGNED_BODY.includes(name)))('$name'
       if (name === 'twilio' && new URLSearchParams(body.toString()).toString() === request.body.toString()) continue;
       expect((await prepared.verify({ ...request, body }, ports)).kind, `byte ${at}`).toBe('refused');
     }
+  });
+});
+
+describe('hubspot', () => {
+  const verdictOf = (called: string, signedUrl: string) => {
+    const content = `POSThttps://example.com/in?a=${signedUrl}{}${NOW}`;
+    const headers = {
+      'x-hubspot-request-timestamp': String(NOW),
+      'x-hubspot-signature-v3': createHmac('sha256', 's1').update(content).digest('base64'),
+    };
+    const request = { method: 'POST', url: `https://example.com/in?a=${called}`, headers, body: Buffer.from('{}') };
+    return findProvider('hubspot').prepare({ clientSecret: 's1' }).verify(request, portsWith('', []));
+  };
+
+  // Its page on request validation lists these.
+  it.each([...":/?@!$'()*,;"])('signs %s where the URL has its code', (character) => {
+    const code = `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+    for (const called of [code, code.toLowerCase()]) {
+      expect(verdictOf(called, character)).toEqual({ kind: 'verified' });
+      expect(verdictOf(called, called)).toMatchObject({ kind: 'refused' });
+    }
+  });
+
+  it.each(['%20', '%25', '%26', '%2B', '%3D', '%23', '%C3%A9'])('signs %s as it was sent', (code) => {
+    expect(verdictOf(code, code)).toEqual({ kind: 'verified' });
+    expect(verdictOf(code, decodeURIComponent(code))).toMatchObject({ kind: 'refused' });
   });
 });
 

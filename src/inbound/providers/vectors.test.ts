@@ -111,6 +111,14 @@ const VECTORS: readonly Vector[] = [
     body: '{"hello":"world"}',
   },
   {
+    from: "Square's page on validating event notifications, behind a proxy that has another URL",
+    name: 'square',
+    settings: { signatureKey: 'asdf1234', notificationUrl: 'https://example.com/webhook' },
+    url: 'http://10.0.0.7:8420/in/square',
+    headers: { 'x-square-hmacsha256-signature': '2kRE5qRU2tR+tBGlDwMEw2avJ7QM4ikPYD/PJ3bd9Og=' },
+    body: '{"hello":"world"}',
+  },
+  {
     from: "Adyen's libraries' tests",
     name: 'adyen',
     settings: { hmacKey: '44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056' },
