@@ -5,10 +5,21 @@
 import { type DeclaredSource, type EventsByType, type HandlerContext, PermanentError, RetryableError } from 'posthorn';
 import type Stripe from 'stripe';
 import type { Database } from './database.ts';
-import { idOf, readEnded, readSubscription, subscriptionOf, time } from './read-event.ts';
+import {
+  amountOf,
+  idOf,
+  need,
+  objectOf,
+  readEnded,
+  readSubscription,
+  subscriptionOf,
+  textOf,
+  timeOf,
+} from './read-event.ts';
 import {
   cancelSubscription,
   lockUser,
+  type Payment,
   savePayment,
   saveSubscription,
   settle,
@@ -18,94 +29,86 @@ import {
 
 export type StripeEvents = EventsByType<Stripe.Event>;
 type Event<T extends keyof StripeEvents> = StripeEvents[T];
+type Changed = Event<'customer.subscription.created' | 'customer.subscription.updated'>;
 
 export function handleSubscriptions(source: DeclaredSource<StripeEvents>, database: Database): void {
   const sqlOf = (context: HandlerContext) => context.transaction ?? database;
   const inOneCommit = { transaction: database.canShareCommit };
 
-  async function userOf(
-    event: Event<`customer.subscription.${'created' | 'updated' | 'deleted'}`>,
-    ctx: HandlerContext,
-  ) {
-    const customer = idOf(event.data.object.customer);
-    ctx.logger.info({ eventId: ctx.eventId, customer, subscription: event.data.object.id }, `processing ${event.type}`);
-    const user = await lockUser(sqlOf(ctx), 'stripe_customer_id', customer);
+  async function userOf(event: Changed | Event<'customer.subscription.deleted'>, ctx: HandlerContext): Promise<User> {
+    const subscription = need(idOf(objectOf(event)), 'subscription');
+    const customer = need(idOf(objectOf(event).customer), 'customer');
+    ctx.logger.info({ eventId: ctx.eventId, customer, subscription }, `processing ${event.type}`);
+    // A user who has another Stripe customer now keeps what the former one bought.
+    const known = await userIdOf(sqlOf(ctx), subscription);
+    const user = await (known === undefined
+      ? lockUser(sqlOf(ctx), 'stripe_customer_id', customer)
+      : lockUser(sqlOf(ctx), 'id', known));
     if (user === undefined) throw new PermanentError(`no user has the Stripe customer ${customer}`);
     return user;
   }
 
-  async function save(
-    event: Event<'customer.subscription.created' | 'customer.subscription.updated'>,
-    user: User,
-    ctx: HandlerContext,
-  ) {
-    const subscription = readSubscription(event.data.object, user.id);
+  async function save(event: Changed, ctx: HandlerContext): Promise<void> {
+    const user = await userOf(event, ctx);
+    const subscription = readSubscription(objectOf(event), user.id);
     const isFirst = event.type === 'customer.subscription.created';
-    const isNewer = await saveSubscription(sqlOf(ctx), subscription, { asOf: time(event.created), isFirst });
+    const asOf = need(timeOf(event.created), 'created');
+    const isNewer = await saveSubscription(sqlOf(ctx), subscription, { asOf, isFirst });
     const tier = await settle(sqlOf(ctx), user.id);
     const { eventId } = ctx;
     const about = { eventId, user: user.id, subscription: subscription.id, tier, status: subscription.status };
     ctx.logger.info(about, isNewer ? 'subscription saved' : 'subscription left as it is: a newer event came before');
   }
 
-  source
-    .on('customer.subscription.created', async (event, ctx) => save(event, await userOf(event, ctx), ctx), inOneCommit)
-    .on('customer.subscription.updated', async (event, ctx) => save(event, await userOf(event, ctx), ctx), inOneCommit)
-    .on(
-      'customer.subscription.deleted',
-      async (event, ctx) => {
-        const user = await userOf(event, ctx);
-        const subscription = readEnded(event.data.object, user.id);
-        await cancelSubscription(sqlOf(ctx), subscription, time(event.created));
-        const tier = await settle(sqlOf(ctx), user.id);
-        const about = { eventId: ctx.eventId, user: user.id, subscription: subscription.id, tier };
-        ctx.logger.info(about, 'subscription canceled');
-      },
-      inOneCommit,
-    )
-    .on(
-      'invoice.paid',
-      async (event, ctx) => {
-        const { amount_paid: amount } = event.data.object;
-        const subscription = await takePayment(event, 'paid', amount, ctx);
-        ctx.logger.info({ eventId: ctx.eventId, subscription, amount }, 'invoice paid');
-      },
-      inOneCommit,
-    )
-    .on(
-      'invoice.payment_failed',
-      async (event, ctx) => {
-        const { amount_due: amount } = event.data.object;
-        const subscription = await takePayment(event, 'failed', amount, ctx);
-        ctx.logger.warn({ eventId: ctx.eventId, subscription, amount }, 'payment failed');
-      },
-      inOneCommit,
+  async function end(event: Event<'customer.subscription.deleted'>, ctx: HandlerContext): Promise<void> {
+    const user = await userOf(event, ctx);
+    const asOf = timeOf(event.created) ?? new Date(ctx.receivedAt).toISOString();
+    const subscription = readEnded(objectOf(event), user.id, asOf);
+    await cancelSubscription(sqlOf(ctx), subscription, asOf);
+    const tier = await settle(sqlOf(ctx), user.id);
+    ctx.logger.info(
+      { eventId: ctx.eventId, user: user.id, subscription: subscription.id, tier },
+      'subscription canceled',
     );
+  }
 
-  /** Answers the subscription that it was for. */
   async function takePayment(
     event: Event<'invoice.paid' | 'invoice.payment_failed'>,
-    outcome: 'paid' | 'failed',
-    amount: number,
     ctx: HandlerContext,
-  ): Promise<string> {
+  ): Promise<void> {
     const sql = sqlOf(ctx);
-    const { id: invoiceId, currency } = event.data.object;
-    const subscriptionId = subscriptionOf(event.data.object);
-    const userId = await userIdOf(sql, subscriptionId);
-    // The invoice of a new subscription often comes before the subscription.
-    if (userId === undefined) throw new RetryableError(`the subscription ${subscriptionId} is not here yet`);
-    await lockUser(sql, 'id', userId);
-    await savePayment(sql, {
-      event_id: event.id,
-      subscription_id: subscriptionId,
-      invoice_id: invoiceId ?? '',
-      outcome,
+    const { eventId } = ctx;
+    const invoice = objectOf(event);
+    const subscription = subscriptionOf(invoice);
+    if (subscription === undefined) {
+      ctx.logger.info({ eventId, invoice: invoice.id }, 'invoice of no subscription: nothing to do');
+      return;
+    }
+    const isPaid = event.type === 'invoice.paid';
+    const amount = need(amountOf(isPaid ? invoice.amount_paid : invoice.amount_due), 'amount');
+    const payment: Payment = {
+      event_id: eventId,
+      subscription_id: subscription,
+      invoice_id: need(idOf(invoice), 'invoice'),
+      outcome: isPaid ? 'paid' : 'failed',
       amount,
-      currency,
-      created_at: time(event.created),
-    });
+      currency: need(textOf(invoice.currency), 'currency'),
+      created_at: need(timeOf(event.created), 'created'),
+    };
+    const userId = await userIdOf(sql, subscription);
+    // The invoice of a new subscription often comes before the subscription.
+    if (userId === undefined) throw new RetryableError(`the subscription ${subscription} is not here yet`);
+    await lockUser(sql, 'id', userId);
+    await savePayment(sql, payment);
     await settle(sql, userId);
-    return subscriptionId;
+    if (isPaid) ctx.logger.info({ eventId, subscription, amount }, 'invoice paid');
+    else ctx.logger.warn({ eventId, subscription, amount }, 'payment failed');
   }
+
+  source
+    .on('customer.subscription.created', save, inOneCommit)
+    .on('customer.subscription.updated', save, inOneCommit)
+    .on('customer.subscription.deleted', end, inOneCommit)
+    .on('invoice.paid', takePayment, inOneCommit)
+    .on('invoice.payment_failed', takePayment, inOneCommit);
 }

@@ -4,7 +4,11 @@
  */
 import type { Sql } from './database.ts';
 
-export type Tier = 'free' | 'pro' | 'team';
+/** The best first. Add yours here. */
+export const PAID_TIERS = ['team', 'pro'] as const;
+export type Tier = 'free' | (typeof PAID_TIERS)[number];
+
+const RANK = `CASE tier ${PAID_TIERS.map((tier, rank) => `WHEN '${tier}' THEN ${rank}`).join(' ')} END`;
 
 export interface User {
   readonly id: string;
@@ -79,11 +83,8 @@ export async function saveSubscription(
 /** The last word on a subscription, whatever came before it and whatever is still to come. */
 export async function cancelSubscription(sql: Sql, subscription: Subscription, asOf: string): Promise<void> {
   await saveSubscription(sql, subscription, { asOf, isFirst: true });
-  await sql.query(`UPDATE subscriptions SET said = 'canceled', canceled_at = coalesce($2, $3) WHERE id = $1`, [
-    subscription.id,
-    subscription.canceled_at,
-    asOf,
-  ]);
+  const { id, canceled_at } = subscription;
+  await sql.query(`UPDATE subscriptions SET said = 'canceled', canceled_at = $2 WHERE id = $1`, [id, canceled_at]);
 }
 
 export async function savePayment(sql: Sql, payment: Payment): Promise<void> {
@@ -106,7 +107,7 @@ const LAST_OUTCOME = `(
 
 /**
  * All that follows from what was written, worked out anew from the records, so that it does not matter in which order they came:
- * each subscription's status, and what the user may use, free without a subscription that runs. Answers the tier.
+ * each subscription's status, and what the user may use: the best tier of the subscriptions that run, else free. Answers the tier.
  */
 export async function settle(sql: Sql, userId: string): Promise<Tier> {
   // A first payment also ends `incomplete`. What is unpaid, paused or at its end is so until Stripe says otherwise.
@@ -121,7 +122,7 @@ export async function settle(sql: Sql, userId: string): Promise<Tier> {
   const { rows } = await sql.query(
     `UPDATE users SET tier = coalesce(
        (SELECT tier FROM subscriptions
-        WHERE user_id = $1 AND status IN ('active', 'trialing', 'past_due') ORDER BY as_of DESC, id LIMIT 1), 'free')
+        WHERE user_id = $1 AND status IN ('active', 'trialing', 'past_due') ORDER BY ${RANK} LIMIT 1), 'free')
      WHERE id = $1 RETURNING tier`,
     [userId],
   );

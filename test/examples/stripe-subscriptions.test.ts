@@ -84,6 +84,52 @@ describe('the subscription record', () => {
     expect(await rig.account()).toMatchObject({ subscriptions: [{ status: 'active' }] });
   });
 
+  it('SUB-05 gives the best tier that is paid for, whichever subscription spoke last', async () => {
+    const at = (day: number) => ({ created: 1_767_225_600 + day * 86_400 });
+    const team = { id: 'sub_2', items: { data: [item('team', at(1).created)] } };
+    await rig.send(stripeEvent('customer.subscription.created', at(0)));
+    await rig.attempts(1);
+    await rig.send(stripeEvent('customer.subscription.created', { ...at(1), object: team }));
+    await rig.attempts(2);
+    await rig.send(stripeEvent('customer.subscription.updated', { ...at(2), object: { cancel_at_period_end: true } }));
+    await rig.attempts(3);
+    expect(await rig.account()).toMatchObject({ tier: 'team' });
+    await rig.send(stripeEvent('customer.subscription.deleted', { ...at(3), object: team }));
+    await rig.attempts(4);
+    expect(await rig.account()).toMatchObject({ tier: 'pro' });
+  });
+
+  it('SUB-05 takes the best tier of the items: others are add-ons', async () => {
+    const items = { data: [item('seats', 1), item('pro', 86_400), item('team', 172_800)] };
+    await rig.send(stripeEvent('customer.subscription.updated', { object: { items } }));
+    await rig.attempts(1);
+    expect(await rig.account()).toMatchObject({
+      tier: 'team',
+      subscriptions: [{ tier: 'team', current_period_start: '1970-01-03T00:00:00.000Z' }],
+    });
+  });
+
+  it('SUB-05 a deletion is understood as long as it names a subscription and a customer', async () => {
+    await rig.send(stripeEvent('customer.subscription.updated'));
+    await rig.attempts(1);
+    expect(await rig.account()).toMatchObject({ tier: 'pro' });
+    const { created: _, ...bare } = stripeEvent('customer.subscription.deleted');
+    await rig.send({ ...bare, data: { object: { id: 'sub_1', customer: 'cus_1', trial_end: 'soon' } } });
+    await rig.attempts(2);
+    expect(await rig.account()).toMatchObject({
+      tier: 'free',
+      subscriptions: [{ status: 'canceled', canceled_at: '2026-01-01T00:00:00.000Z' }],
+    });
+  });
+
+  it('an invoice of no subscription is none of its business', async () => {
+    await rig.send(stripeEvent('invoice.paid', { object: { parent: null } }));
+    await rig.attempts(1);
+    expect(rig.log.map(({ message }) => message)).toContain('invoice of no subscription: nothing to do');
+    expect(await rig.health()).toMatchObject({ pending_retries: 0, dlq_items: 0 });
+    expect(await rig.account()).toMatchObject({ payments: [] });
+  });
+
   it('an invoice that comes before its subscription waits for it', async () => {
     await rig.send(stripeEvent('invoice.paid'));
     await rig.attempts(1);
@@ -186,16 +232,44 @@ describe('when something fails', () => {
     expect(await impatient.health()).toMatchObject({ pending_retries: 0, dlq_items: 1 });
   });
 
+  const [created, updated] = ['customer.subscription.created', 'customer.subscription.updated'];
   it.each([
-    ['a customer that nobody is', 'customer.subscription.created', { customer: 'cus_nobody' }, 'no user has'],
-    ['no items', 'customer.subscription.updated', { items: { data: [] } }, 'has no item with a price'],
-    ['a price of no tier', 'customer.subscription.updated', { items: { data: [item('gold', 1)] } }, 'is of no tier'],
-    ['an invoice of no subscription', 'invoice.paid', { parent: null }, 'is for no subscription'],
+    ['a customer that nobody is', created, { customer: 'cus_nobody' }, 'no user has'],
+    ['no customer', created, { customer: null }, 'customer is missing'],
+    ['no id', created, { id: undefined }, 'subscription is missing'],
+    ['no status', created, { status: undefined }, 'status is missing'],
+    ['no trial', created, { trial_start: undefined }, 'trial_start is missing'],
+    ['the end of its trial in words', created, { trial_end: 'soon' }, 'trial_end is missing or cannot be read'],
+    ['a trial until no time there is', created, { trial_end: 1e18 }, 'trial_end is missing or cannot be read'],
+    ['no items', updated, { items: { data: [] } }, 'is of a tier: it has none'],
+    ['items that are no list', updated, { items: { data: {} } }, 'is of a tier: it has none'],
+    ['a price of no tier', updated, { items: { data: [item('gold', 1)] } }, 'is of a tier: price_gold (gold)'],
+    [
+      'a price that is called like what all objects have',
+      updated,
+      { items: { data: [item('constructor', 1)] } },
+      'is of a tier',
+    ],
+    ['an invoice without an amount', 'invoice.paid', { amount_paid: undefined }, 'amount is missing'],
+    ['an invoice without a currency', 'invoice.paid', { currency: null }, 'currency is missing'],
   ])('SUB-12 %s is a dead letter at once', async (_, type, object, error) => {
     await rig.send(stripeEvent(type, { object }));
     await rig.attempts(1);
     expect(inSql('SELECT event_type, error, retry_count FROM webhook_dead_letter_queue')).toEqual([
       { event_type: type, error: expect.stringContaining(error), retry_count: 0 },
+    ]);
+    expect(await rig.account()).toMatchObject({ tier: 'free', subscriptions: [], payments: [] });
+  });
+
+  it.each([
+    ['an object', { data: {} }, 'data.object is missing'],
+    ['data', { data: undefined }, 'data.object is missing'],
+    ['a time', { created: undefined }, 'created is missing'],
+  ])('SUB-12 an event without %s is a dead letter at once', async (_, fields, error) => {
+    await rig.send({ ...stripeEvent('customer.subscription.updated'), ...fields });
+    await rig.attempts(1);
+    expect(inSql('SELECT error, retry_count FROM webhook_dead_letter_queue')).toEqual([
+      { error: expect.stringContaining(error), retry_count: 0 },
     ]);
   });
 
