@@ -1,12 +1,10 @@
-/** The service: webhooks in, accounts and health out, and the dead letters for whoever has the operator's token. */
-import { timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { json } from 'node:stream/consumers';
+/** The service: Posthorn, the program's own database, and the server in front of both. */
+import { createServer, type Server } from 'node:http';
 import { createPosthorn, type Posthorn, type PosthornOptions } from 'posthorn';
 import { stripeSubscriptions } from 'posthorn/policy';
 import { type Database, inPublic, isPostgres, openDatabase } from './database.ts';
 import { handleSubscriptions, type StripeEvents } from './handlers.ts';
-import { accountOf, addUser } from './subscriptions.ts';
+import { createRoutes } from './routes.ts';
 
 export interface ServiceOptions extends PosthornOptions {
   readonly stripeSecret: string;
@@ -36,37 +34,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   await stripe.ready();
 
   const receive = stripe.node();
+  const answer = createRoutes({ hooks, stripe, database, operatorToken, logger: posthorn.logger });
   const server = createServer((request, response) => {
     if (request.url === '/webhooks/stripe') return receive(request, response);
-    answer(request).then(
-      ([status, body]) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
-      () => response.writeHead(500).end(),
+    void answer(request).then(([status, body]) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
     );
   });
-
-  async function answer(request: IncomingMessage): Promise<[status: number, body: unknown]> {
-    const [, area, id = '', verb] = (request.url ?? '').split('/');
-    const route = `${request.method} ${area}`;
-    if (route === 'GET health' && id === 'webhooks') {
-      const health = await hooks.webhookHealth();
-      return [health.status === 'unhealthy' ? 503 : 200, health];
-    }
-    if (!isOperator(request)) return [401, { error: 'Send the OPERATOR_TOKEN as a bearer token' }];
-    if (route === 'POST users') {
-      await addUser(database, (await json(request)) as Parameters<typeof addUser>[1]);
-      return [201, {}];
-    }
-    if (route === 'GET users') return [200, (await accountOf(database, id)) ?? null];
-    if (route === 'GET dead-letters') return [200, (await hooks.deadLetters.list()).data];
-    if (route === 'POST dead-letters' && verb === 'retry') return [202, { retried: await stripe.retry(id) }];
-    return [404, { error: 'There is no such path' }];
-  }
-
-  function isOperator({ headers }: IncomingMessage): boolean {
-    const given = Buffer.from(headers.authorization ?? '');
-    const wanted = Buffer.from(`Bearer ${operatorToken}`);
-    return operatorToken !== undefined && given.length === wanted.length && timingSafeEqual(given, wanted);
-  }
 
   return {
     hooks,

@@ -129,12 +129,16 @@ export async function settle(sql: Sql, userId: string): Promise<Tier> {
   return (rows[0] as { tier: Tier } | undefined)?.tier ?? 'free';
 }
 
-export async function addUser(sql: Sql, user: Omit<User, 'tier'>): Promise<void> {
-  await sql.query('INSERT INTO users (id, email, stripe_customer_id) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING', [
-    user.id,
-    user.email,
-    user.stripe_customer_id,
-  ]);
+/** Also for one who comes back as another customer of Stripe's. False: that customer is another user. */
+export async function saveUser(sql: Sql, { id, email, stripe_customer_id }: Omit<User, 'tier'>): Promise<boolean> {
+  const { rows } = await sql.query(
+    `INSERT INTO users (id, email, stripe_customer_id)
+     SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM users WHERE stripe_customer_id = $3 AND id <> $1)
+     ON CONFLICT (id) DO UPDATE SET email = excluded.email, stripe_customer_id = excluded.stripe_customer_id
+     RETURNING id`,
+    [id, email, stripe_customer_id],
+  );
+  return rows.length > 0;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createService, type Service, type ServiceOptions } from '../../examples/stripe-subscriptions/service.ts';
-import { accountOf, addUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
+import { accountOf, saveUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
 import { createManualClock, type ManualClock } from '../../src/testing/manual-clock.ts';
 import { STRIPE_SECRET, signedRequest } from './stripe-events.ts';
 import { until } from './until.ts';
@@ -44,7 +44,7 @@ export async function openService(options: Partial<ServiceOptions> = {}): Promis
   service.hooks.on(({ kind }) => {
     if (kind === 'attempt') recorded++;
   });
-  await addUser(service.database, { id: 'u1', email: 'jenny@example.com', stripe_customer_id: 'cus_1' });
+  await saveUser(service.database, { id: 'u1', email: 'jenny@example.com', stripe_customer_id: 'cus_1' });
   service.server.listen(0, '127.0.0.1');
   await once(service.server, 'listening');
   const url = `http://127.0.0.1:${(service.server.address() as AddressInfo).port}`;

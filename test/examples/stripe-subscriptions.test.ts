@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
+import { saveUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
 import { readReadme } from './example-process.ts';
 import { openService, type ServiceRig } from './service-rig.ts';
 import { stripeEvent } from './stripe-events.ts';
@@ -289,7 +289,10 @@ describe('when something fails', () => {
       },
     ]);
     const as = { headers: { authorization: 'Bearer secret' } };
-    expect(await (await fetch(`${rig.url}/dead-letters`, as)).json()).toMatchObject([{ delivery: { state: 'dead' } }]);
+    expect(await (await fetch(`${rig.url}/dead-letters`, as)).json()).toMatchObject({
+      data: [{ eventId: event.id, delivery: { state: 'dead' }, lastAttempt: {} }],
+      done: true,
+    });
     const retry = (init: object) => fetch(`${rig.url}/dead-letters/${event.id}/retry`, { method: 'POST', ...init });
     expect((await retry({})).status).toBe(401);
     // The schedule begins anew: trouble now is retried, not the end.
@@ -299,11 +302,82 @@ describe('when something fails', () => {
     expect(inSql('SELECT retry_count FROM webhook_retry_queue')).toEqual([{ retry_count: 0 }]);
     expect(inSql(sql)).toEqual([]);
     await mendDatabase();
-    await addUser(rig.service.database, { id: 'u2', email: 'b@example.com', stripe_customer_id: 'cus_2' });
+    await saveUser(rig.service.database, { id: 'u2', email: 'b@example.com', stripe_customer_id: 'cus_2' });
     await rig.clock.advance(30_000);
     await rig.attempts(3);
     expect(inSql('SELECT * FROM webhook_retry_queue')).toEqual([]);
-    expect(await (await retry(as)).json()).toEqual({ retried: 0 });
+    const again = await retry(as);
+    expect(again.status).toBe(404);
+    expect(await again.json()).toEqual({ error: `There is no dead letter of the event ${event.id}` });
+  });
+});
+
+describe("the operator's paths", () => {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(rig.url + path, { ...init, headers: { authorization: 'Bearer secret' } });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  const post = (body: object | string) =>
+    ask('/users', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const user = { id: 'u2', email: 'b@example.com', stripe_customer_id: 'cus_2' };
+
+  it('a user who comes back as another customer of Stripe is linked to it, and keeps what the former one bought', async () => {
+    await rig.send(stripeEvent('customer.subscription.updated'));
+    await rig.attempts(1);
+    expect(await post({ ...user, id: 'u1', stripe_customer_id: 'cus_new' })).toMatchObject({ status: 201 });
+    expect(await rig.account()).toMatchObject({ stripe_customer_id: 'cus_new', tier: 'pro' });
+    await rig.send(stripeEvent('customer.subscription.deleted'));
+    await rig.attempts(2);
+    expect(await rig.account()).toMatchObject({ tier: 'free' });
+    const object = { id: 'sub_2', customer: 'cus_new' };
+    await rig.send(stripeEvent('customer.subscription.created', { object }));
+    await rig.attempts(3);
+    expect(await rig.account()).toMatchObject({ tier: 'pro', subscriptions: [{}, { id: 'sub_2' }] });
+  });
+
+  it('ALL-06 a user that cannot be is refused with a sentence', async () => {
+    expect(await post({ ...user, stripe_customer_id: 'cus_1' })).toMatchObject({
+      status: 409,
+      body: { error: 'Another user has the Stripe customer cus_1' },
+    });
+    for (const body of [
+      '',
+      '{',
+      'null',
+      '[]',
+      { ...user, email: undefined },
+      { ...user, id: 5 },
+      { ...user, id: '' },
+    ]) {
+      const { status, body: said } = await post(body);
+      expect({ body, status, said }).toMatchObject({
+        status: 400,
+        said: { error: expect.stringContaining('three texts') },
+      });
+    }
+    expect(await ask('/users/u2')).toMatchObject({ status: 404, body: { error: 'There is no user u2' } });
+    expect(rig.log.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('ALL-06 trouble of ours is a 500 and a log line', async () => {
+    await breakDatabase();
+    expect(await post(user)).toMatchObject({ status: 500, body: { error: expect.stringContaining('the log') } });
+    expect(rig.log.at(-1)).toMatchObject({
+      level: 'error',
+      message: 'a request failed',
+      fields: { error: expect.stringContaining('no such table: users') },
+    });
+  });
+
+  it('SUB-11 ALL-06 dead letters come by the page, and what cannot be one is refused with a sentence', async () => {
+    for (let n = 0; n < 51; n++) await rig.send(stripeEvent('customer.subscription.created', { token: 'nobody' }));
+    await rig.attempts(51);
+    const first = await ask('/dead-letters');
+    expect(first.body).toMatchObject({ data: { length: 50 }, done: false });
+    const second = await ask(`/dead-letters?iterator=${first.body.iterator}`);
+    expect(second.body).toMatchObject({ data: { length: 1 }, done: true });
+    expect(await ask('/dead-letters?iterator=x')).toMatchObject({ status: 400 });
+    expect(await ask('/dead-letters//retry', { method: 'POST' })).toMatchObject({ status: 400 });
   });
 });
 

@@ -4,7 +4,7 @@ import type { DeclaredSource, HandlerContext } from 'posthorn';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../examples/stripe-subscriptions/database.ts';
 import { handleSubscriptions, type StripeEvents } from '../../examples/stripe-subscriptions/handlers.ts';
-import { accountOf, addUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
+import { accountOf, saveUser } from '../../examples/stripe-subscriptions/subscriptions.ts';
 import { type EventFields, stripeEvent } from './stripe-events.ts';
 
 const at = (minute: number) => 1_767_225_600 + minute * 60;
@@ -40,7 +40,7 @@ async function live(events: readonly EventFields[]) {
   };
   const database = await openDatabase(':memory:');
   handleSubscriptions(source as unknown as DeclaredSource<StripeEvents>, database);
-  await addUser(database, { id: 'u1', email: 'jenny@example.com', stripe_customer_id: 'cus_1' });
+  await saveUser(database, { id: 'u1', email: 'jenny@example.com', stripe_customer_id: 'cus_1' });
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const queue = [...events];
   for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
