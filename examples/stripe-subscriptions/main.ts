@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { createService } from './service.ts';
-import { settings } from './settings.ts';
+import { startService } from './start.ts';
 
-const service = await createService(settings());
+const service = await startService();
 service.server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   const { port } = service.server.address() as AddressInfo;
   console.log(`Stripe's webhooks go to http://127.0.0.1:${port}/webhooks/stripe`);

@@ -1,8 +1,7 @@
-/** For a cron: works off what is due, and ends. The servers run with ROLE=api then, on PostgreSQL. */
-import { createService } from './service.ts';
-import { settings } from './settings.ts';
+/** For a cron: works off what is due, 100 at most, and ends. The servers run with ROLE=api then, on PostgreSQL. */
+import { startService } from './start.ts';
 
-const service = await createService({ ...settings(), role: 'api' });
+const service = await startService({ role: 'api' });
 try {
   console.log(JSON.stringify(await service.hooks.processPendingRetries(100)));
 } finally {

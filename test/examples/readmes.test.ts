@@ -62,6 +62,19 @@ describe('as a program', { timeout: 120_000 }, () => {
     expect(await service.stop()).toBe(0);
   });
 
+  it('ALL-06 stripe-subscriptions that cannot start ends with the message alone', async () => {
+    const [, command = ''] = readReadme('stripe-subscriptions').commands;
+    const cron = command.replace('main.ts', 'process-retries.ts');
+    for (const [line, env, message] of [
+      [command, { MAX_RETRIES: 'abc' }, /^MAX_RETRIES must be a whole number from 0 to 99, not abc\n$/],
+      [cron, {}, /^The role api is for many nodes on PostgreSQL\. [^\n]*\n$/],
+    ] as const) {
+      await using service = new ExampleProcess(line, env);
+      expect(await service.ended).toBe(1);
+      expect(service.out).toMatch(message);
+    }
+  });
+
   it('PAY-01 PAY-05 PAY-09 payments runs by its two commands, tells on-call, and prints the report', async () => {
     const { commands, curls } = readReadme('payments');
     await using fulfilment = disposable(await startReceiver(200, 400));
