@@ -8,19 +8,18 @@
 export { type Handler, type HandlerContext, SILENT } from './handlers/handler.ts';
 export { PermanentError, RetryableError } from './handlers/handler-errors.ts';
 export { createHandlerRegistry } from './handlers/handler-registry.ts';
+export type { HandlerOptions } from './library/declared-handler.ts';
 export {
   type DeclaredSource,
   declareSource,
   type EventMap,
   type EventsByType,
-  type HandlerOptions,
-  type SourceArguments,
-  type SourceOptions,
 } from './library/declared-source.ts';
 export { DeclaredSources } from './library/declared-sources.ts';
 export { nextRoute } from './library/next-route.ts';
 export { receiveDirectly } from './library/receive-directly.ts';
 export { receivingRoute } from './library/receivers.ts';
+export type { SourceArguments, SourceOptions } from './library/source-arguments.ts';
 export { WholeRequest } from './library/whole-request.ts';
 export { LONGEST_DEDUPE_MS } from './providers/index.ts';
 export { createReceiver, type Receiver } from './receive.ts';

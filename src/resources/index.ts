@@ -7,7 +7,7 @@
  * is told about every change that concerns it, after the change is durable. The context's clock counts.
  */
 export type { ApplicationInput, Applications } from './applications.ts';
-export { kindOf, refuseUnknownKeys } from './argument.ts';
+export { kindOf, objectArgument, refuseUnknownKeys, textArgument } from './argument.ts';
 export type { AttemptedDestination, AttemptedMessage, AttemptQuery, Attempts } from './attempts.ts';
 export type { Context, Made, Remember } from './context.ts';
 export type { DeadLetterArchive, Purged, Restored } from './dead-letter-archive.ts';
@@ -29,13 +29,14 @@ export type { CheckedInput, Messages, PublishInput } from './messages.ts';
 export type { Listing, PageRequest } from './paging.ts';
 export { type Payload, toPayloadBytes } from './payload.ts';
 export type { Policies, PolicyChange, PolicyView, SimulateInput } from './policies.ts';
-export type { PolicyInput } from './policy-refs.ts';
+export { checkInlinePolicy, type PolicyInput } from './policy-refs.ts';
 export { PROGRESS, type Progress, progressOf } from './progress.ts';
 export { createResources, type Resources } from './resources.ts';
+export { checkSourceFields, type SourceInput } from './source-fields.ts';
 export type { HandlerInput } from './source-handlers.ts';
 export { openSettings, secretSetting, secretsIn } from './source-settings.ts';
 export { type OpenUrlToken, openUrlTokens } from './source-url-tokens.ts';
-export type { SourceInput, Sources, SourceView } from './sources.ts';
+export type { Sources, SourceView } from './sources.ts';
 export { strictResources } from './strict-resources.ts';
 export { makeToken, type TokenInput, type Tokens, type TokenView } from './tokens.ts';
 export { type WebhookHealth, webhookHealth } from './webhook-health.ts';

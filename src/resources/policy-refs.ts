@@ -16,6 +16,11 @@ export async function checkPolicyRef(store: Store, input: PolicyInput, loc: read
   throw invalid(loc, await unknownPolicy(store, input));
 }
 
+/** What can be found wrong without the store: nothing of a name. */
+export function checkInlinePolicy(input: PolicyInput, loc: readonly string[]): void {
+  if (typeof input !== 'string') parsePolicy(input, loc);
+}
+
 export async function unknownPolicy(store: Store, name: string): Promise<string> {
   const stored = await store.list({ kind: 'policy', limit: 250, order: 'ascending' });
   const near = closest(name, [...PRESET_NAMES, ...stored.items.map(({ record }) => record.name)]);

@@ -1,15 +1,15 @@
-import { invalid } from '../errors.ts';
 import type { ProviderSettings } from '../inbound/providers/index.ts';
-import type { Dedupe, OnUnknownEvent, PolicyRef, Source } from '../model/index.ts';
+import type { PolicyRef, Source } from '../model/index.ts';
 import type { Stored } from '../store/index.ts';
 import { objectArgument, textArgument } from './argument.ts';
 import type { Context, Made, Remember } from './context.ts';
-import { over, present } from './fields.ts';
+import { present } from './fields.ts';
 import { missingSource, taken } from './missing.ts';
-import { checkMetadata, checkUid, isUid } from './names.ts';
+import { isUid } from './names.ts';
 import { type Listing, listing, type PageRequest, pageInput } from './paging.ts';
-import { checkPolicyRef, type PolicyInput } from './policy-refs.ts';
+import { checkPolicyRef } from './policy-refs.ts';
 import { revise } from './revise.ts';
+import { checkSourceFields, type SourceInput } from './source-fields.ts';
 import { createSourceHandlers, type SourceHandlers, sameFields } from './source-handlers.ts';
 import {
   checkSettings,
@@ -28,22 +28,6 @@ import {
   type RotateUrlOptions,
   rotateUrlToken,
 } from './source-url-tokens.ts';
-import { text } from './text.ts';
-
-export interface SourceInput {
-  readonly name: string;
-  readonly uid?: string | null;
-  /** `stripe`, `github`, `generic-hmac`, …, or a name that one of them also goes by. */
-  readonly provider: string;
-  /** As the provider asks for them; `secret` is understood where it has one secret of another name. */
-  readonly settings?: ProviderSettings;
-  /** `payments-inbound` without it. */
-  readonly policy?: PolicyInput | null;
-  readonly onUnknownEvent?: OnUnknownEvent;
-  readonly dedupe?: Dedupe;
-  readonly forwardAs?: Source['forwardAs'];
-  readonly metadata?: Readonly<Record<string, string>>;
-}
 
 export interface NewSecretInput {
   readonly secret: string;
@@ -86,8 +70,6 @@ export interface Sources extends SourceHandlers {
 type Fields = Omit<Source, 'id' | 'createdAt' | 'updatedAt'>;
 
 const DEFAULT_POLICY: PolicyRef = 'payments-inbound';
-const ON_UNKNOWN: readonly OnUnknownEvent[] = ['reject', 'ignore', 'keep'];
-const FORWARD_AS: readonly Source['forwardAs'][] = ['standard-webhooks', 'pass-through'];
 const NO_FIELDS: Fields = {
   name: '',
   provider: '',
@@ -129,25 +111,18 @@ export function createSources(context: Context): Sources {
 
   /** The input's fields over those of `base`: an absent one is the base's, a null one is none. */
   async function readFields(input: SourceInput, base: Fields, keepsSecrets = false): Promise<Fields> {
-    // As it was given: `clerk` is verified as Standard Webhooks, and still called by its name.
-    const provider = textArgument(input.provider, 'provider');
-    const before = provider === base.provider ? openSettings(secretBox, base) : undefined;
+    const before = input.provider === base.provider ? openSettings(secretBox, base) : undefined;
     const keepsSettings = input.settings === undefined && before !== undefined;
     const given = keepsSettings ? before : input.settings;
-    const settings = checkSettings(provider, keepsSecrets ? withSecretsOf(provider, before, given) : given);
-    const unchanged = keepsSettings || isSame(settings, base, provider);
+    const wanted = keepsSecrets ? withSecretsOf(input.provider, before, given) : given;
+    const { settings, uid, ...own } = checkSourceFields({ ...input, ...present({ settings: wanted }) });
+    const unchanged = keepsSettings || isSame(settings, base, own.provider);
     return {
-      name: text(input.name, ['body', 'name'], { min: 1, max: 256 }),
-      provider,
+      ...own,
       // Sealing draws anew each time: what did not change stays as it is stored.
       settings: unchanged ? base.settings : sealSettings(secretBox, settings),
       policy: input.policy ? await checkPolicyRef(store, input.policy, ['body', 'policy']) : DEFAULT_POLICY,
-      onUnknownEvent: oneOf(input.onUnknownEvent ?? 'keep', ON_UNKNOWN, 'onUnknownEvent'),
-      dedupe: checkDedupe(input.dedupe ?? { by: 'provider' }),
-      forwardAs: oneOf(input.forwardAs ?? 'standard-webhooks', FORWARD_AS, 'forwardAs'),
-      metadata: checkMetadata(input.metadata ?? {}, ['body', 'metadata']),
-      ...present({ urlTokens: base.urlTokens }),
-      ...present({ uid: over(input.uid, base.uid, (given) => checkUid(given, 'src', ['body', 'uid'])) }),
+      ...present({ urlTokens: base.urlTokens, uid: input.uid === undefined ? base.uid : uid }),
     };
   }
 
@@ -253,25 +228,4 @@ export function createSources(context: Context): Sources {
     ...createSourceHandlers(context, require),
   };
   return sources;
-}
-
-function oneOf<T extends string>(value: T, allowed: readonly T[], field: string): T {
-  if (allowed.includes(value)) return value;
-  throw invalid(['body', field], `must be one of ${allowed.join(', ')}`);
-}
-
-function checkDedupe(given: Dedupe): Dedupe {
-  const loc = ['body', 'dedupe'];
-  objectArgument(given, 'dedupe');
-  switch (given.by) {
-    case 'provider':
-    case 'body':
-      return { by: given.by };
-    case 'header':
-      return { by: 'header', name: text(given.name, [...loc, 'name'], { min: 1, max: 256 }).toLowerCase() };
-    case 'json':
-      return { by: 'json', path: text(given.path, [...loc, 'path'], { min: 1, max: 256 }) };
-    default:
-      throw invalid([...loc, 'by'], 'must be one of provider, header, json, body');
-  }
 }

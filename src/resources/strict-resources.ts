@@ -19,8 +19,9 @@ import type { PublishInput, PublishOptions } from './messages.ts';
 import type { PageRequest } from './paging.ts';
 import type { PolicyChange, PolicyView, SimulateInput } from './policies.ts';
 import type { Resources } from './resources.ts';
+import type { SourceInput } from './source-fields.ts';
 import type { RotateUrlOptions } from './source-url-tokens.ts';
-import type { NewSecretInput, SourceInput, SourceView } from './sources.ts';
+import type { NewSecretInput, SourceView } from './sources.ts';
 import type { TokenInput } from './tokens.ts';
 
 /** The keys of an argument, by its place. */

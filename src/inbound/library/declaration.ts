@@ -16,6 +16,10 @@ export interface DeclaringOptions {
   readonly onHandler: () => void;
 }
 
+export interface WantedSource extends SourceInput {
+  readonly uid: string;
+}
+
 export interface WantedHandler {
   readonly name: string;
   readonly eventTypes: readonly string[] | undefined;
@@ -25,17 +29,20 @@ export interface WantedHandler {
 }
 
 export class Declaration {
-  readonly #wanted: SourceInput & { readonly uid: string };
+  readonly #wanted: WantedSource;
   readonly #options: DeclaringOptions;
+  readonly #inWords: (error: unknown) => unknown;
   readonly #handlers = new Map<string, WantedHandler>();
   readonly #bound = new Set<string>();
   #sourceId: string | undefined;
   #underWay: Promise<void> | undefined;
   #hasLooked = false;
 
-  constructor(wanted: SourceInput & { readonly uid: string }, options: DeclaringOptions) {
+  /** `inWords` says an error in the words of who declared it. */
+  constructor(wanted: WantedSource, options: DeclaringOptions, inWords: (error: unknown) => unknown) {
     this.#wanted = wanted;
     this.#options = options;
+    this.#inWords = inWords;
   }
 
   has(handler: string): boolean {
@@ -54,7 +61,8 @@ export class Declaration {
   /** However many ask, one at a time does it. */
   #makeOnce(): Promise<void> {
     this.#underWay ??= this.#make()
-      .catch((error: unknown) => {
+      .catch((thrown: unknown) => {
+        const error = this.#inWords(thrown);
         const about = { source: this.#wanted.uid, error: describeError(error) };
         this.#options.logger.error(about, 'the source could not be declared; the next request to it tries again');
         throw error;

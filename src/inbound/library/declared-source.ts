@@ -5,49 +5,22 @@
 import type { Clock } from '../../clock.ts';
 import { closed, invalid, PosthornError } from '../../errors.ts';
 import {
+  checkSourceFields,
   type DeadLetters,
   kindOf,
-  type PolicyInput,
+  objectArgument,
   refuseUnknownKeys,
-  type SourceInput,
+  textArgument,
 } from '../../resources/index.ts';
 import { failed } from '../answers.ts';
 import type { Handler } from '../handlers/handler.ts';
-import { eventTypeName, type ProviderName, type SettingsOf } from '../providers/index.ts';
 import type { Receiver } from '../receive.ts';
-import { Declaration, type DeclaringOptions } from './declaration.ts';
+import { Declaration, type DeclaringOptions, type WantedSource } from './declaration.ts';
+import { type HandlerOptions, wantedHandler } from './declared-handler.ts';
 import type { DeclaredSources } from './declared-sources.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
-
-export interface SourceOptions extends Omit<SourceInput, 'name' | 'uid' | 'provider' | 'policy'> {
-  /** The source's own name without it. */
-  readonly provider?: string;
-  /** The provider's secret, or several while one is being changed; instead of `settings` where that is all it needs. */
-  readonly secret?: string | readonly string[];
-  readonly policy?: PolicyInput;
-}
-
-/**
- * A source's name and options, whose settings must be those of its provider: the one that `provider` names, or the one that
- * the source is named after.
- */
-export type SourceArguments = {
-  [P in ProviderName]:
-    | [name: P, options: Typed<P> & { readonly provider?: P }]
-    | [name: string, options: Typed<P> & { readonly provider: P }];
-}[ProviderName];
-
-type Typed<P extends ProviderName> = Omit<SourceOptions, 'provider' | 'settings'> & {
-  readonly settings?: SettingsOf<P>;
-};
-
-export interface HandlerOptions {
-  /** What it is known by when the process starts again; the event types without it. */
-  readonly name?: string;
-  readonly policy?: PolicyInput;
-  /** Runs it inside the transaction that records it: `context.transaction`. Only where the store is PostgreSQL. */
-  readonly transaction?: boolean;
-}
+import type { SourceOptions } from './source-arguments.ts';
+import { inWordsOfCall } from './words-of-call.ts';
 
 /** Event types and the events that go with them. For Stripe: `EventsByType<Stripe.Event>`. */
 // biome-ignore lint/suspicious/noExplicitAny: without a map, a handler may say itself what it takes
@@ -88,16 +61,15 @@ export function declareSource<Events extends object>(
   const { sources, handlers, receiver, clock, logger, isClosed, declared } = options;
   if (isClosed()) throw closed();
   checkArguments(name, given);
-  const { secret, provider = name, settings, ...rest } = given;
   refuseUnknownKeys(given, { noun: `an option of the source ${JSON.stringify(name)}`, known: OPTIONS });
-  const wanted = {
-    ...rest,
-    name,
-    uid: name,
-    provider,
-    settings: { ...settings, ...(secret !== undefined && { secret }) },
-  };
-  const declaration = new Declaration(wanted, options);
+  const inWords = (error: unknown) => inWordsOfCall(error, { ...given, name });
+  const wanted = wantedSource(name, given);
+  try {
+    checkSourceFields(wanted);
+  } catch (error) {
+    throw inWords(error);
+  }
+  const declaration = new Declaration(wanted, options, inWords);
   // Nobody asking must not end the process: what fails is in the log, and the next request asks again.
   const begin = () => declared.follow(declaration.made());
   declared.add(name, given, logger);
@@ -117,20 +89,16 @@ export function declareSource<Events extends object>(
   const source: DeclaredSource<Events> = {
     on(eventTypes: string | readonly string[], handler: Handler<never>, handlerOptions: HandlerOptions = {}) {
       if (isClosed()) throw closed();
-      refuseUnknownKeys(handlerOptions, { noun: 'an option of a handler', known: HANDLER_OPTIONS });
-      checkHandler(eventTypes, handler);
-      // As events are stored: Shopify's orders/create is the type orders.create.
-      const types = eventTypes === '*' ? undefined : [eventTypes].flat().map(eventTypeName);
-      const { policy, transaction = false, name: given } = handlerOptions;
-      const handlerName = given ?? (types === undefined ? 'all' : types.join(', '));
-      if (declaration.has(handlerName)) throw nameTaken(name, handlerName);
-      if (transaction && !options.transactional) throw noTransactions(handlerName);
-      declaration.add({ name: handlerName, eventTypes: types, handler: handler as Handler, policy, transaction });
+      const wanted = wantedHandler(eventTypes, handler, handlerOptions);
+      if (declaration.has(wanted.name)) throw nameTaken(name, wanted.name);
+      if (wanted.transaction && !options.transactional) throw noTransactions(wanted.name);
+      declaration.add(wanted);
       begin();
       return source;
     },
     ready,
     async removeHandler(handlerName) {
+      textArgument(handlerName, 'name');
       if (declaration.has(handlerName)) throw stillDeclared(name, handlerName);
       await declaration.made();
       const found = (await sources.listHandlers(name)).find((each) => each.name === handlerName);
@@ -175,11 +143,6 @@ const OPTIONS = Object.keys({
   forwardAs: true,
   metadata: true,
 } satisfies Record<keyof SourceOptions, true>);
-const HANDLER_OPTIONS = Object.keys({
-  name: true,
-  policy: true,
-  transaction: true,
-} satisfies Record<keyof HandlerOptions, true>);
 
 /** Callers in plain JavaScript may give the secret where the options go: no message repeats it. */
 function checkArguments(name: unknown, given: unknown): void {
@@ -190,6 +153,14 @@ function checkArguments(name: unknown, given: unknown): void {
     const call = `source('${name}', { secret: '…' })`;
     throw invalid(['options'], `must be an object, not ${kindOf(given)}: ${call}`, 'type_error');
   }
+}
+
+function wantedSource(name: string, { secret, provider = name, settings = {}, ...rest }: SourceOptions): WantedSource {
+  objectArgument(settings, 'settings');
+  if (secret !== undefined && settings.secret !== undefined) {
+    throw invalid(['secret'], 'is also settings.secret, and both are given; give one of them');
+  }
+  return { ...rest, name, uid: name, provider, settings: { ...settings, ...(secret !== undefined && { secret }) } };
 }
 
 function nameTaken(source: string, handler: string): PosthornError {
@@ -211,17 +182,4 @@ function noTransactions(handler: string): PosthornError {
     'config_invalid',
     `The handler "${handler}" asks for { transaction: true }, which needs a store on PostgreSQL. On SQLite, leave it out and write under context.eventId, so that a second run changes nothing.`,
   );
-}
-
-/** What could never be called must not look as if it were in place. */
-function checkHandler(eventTypes: unknown, handler: unknown): void {
-  const types: readonly unknown[] = [eventTypes].flat();
-  if (types.length === 0) throw invalid(['eventTypes'], 'names no event type: give some, or "*" for all');
-  for (const type of types) {
-    if (typeof type !== 'string' || type === '') throw invalid(['eventTypes'], 'must be event types, or "*" for all');
-    if (type.includes('*') && eventTypes !== '*') {
-      throw invalid(['eventTypes'], `has ${JSON.stringify(type)}: only "*" alone stands for others, name each type`);
-    }
-  }
-  if (typeof handler !== 'function') throw invalid(['handler'], `must be a function, not ${kindOf(handler)}`);
 }

@@ -1,6 +1,6 @@
 /** The sources that this process declares: what is under way, and what was declared twice in different words. */
 import type { Logger } from '../../engine/index.ts';
-import type { SourceOptions } from './declared-source.ts';
+import type { SourceOptions } from './source-arguments.ts';
 
 export class DeclaredSources {
   readonly #options = new Map<string, string>();

@@ -184,15 +184,53 @@ describe('a source declared in code', () => {
     expect(() => source.on('invoice.paid', () => {})).toThrow(/give each a name/);
   });
 
-  it('ALL-06 a misspelt option or setting is named, with what was meant', async () => {
+  it('ALL-06 a misspelt option or setting is named, with what was meant', () => {
     expect(() => rig.source('stripe', { secert: 'x' } as never)).toThrow(
       'secert: is not an option of the source "stripe"; did you mean secret?',
     );
     expect(() => rig.source('stripe', { secret: 'x' }).on('a', () => {}, { transacton: true } as never)).toThrow(
       'transacton: is not an option of a handler; did you mean transaction?',
     );
-    const misspelt = rig.source('stripe', { settings: { secert: 'x' } } as never);
-    await expect(misspelt.ready()).rejects.toThrow(/^settings\.secert: .*did you mean secret\?$/);
+    expect(() => rig.source('stripe', { settings: { secert: 'x' } } as never)).toThrow(
+      /^settings\.secert: .*did you mean secret\?$/,
+    );
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['stripe', {}, /^secret: is required: whsec_/],
+    ['stripe', { secret: undefined }, /^secret: is required: whsec_/],
+    ['stripe', { secret: '' }, /^secret: must not be an empty string: /],
+    ['stripe', { settings: { signingSecret: '' } }, /^settings\.signingSecret: must not be an empty string: /],
+    [
+      'stripe',
+      { secret: 'a', settings: { signingSecret: 'b' } },
+      /^secret: is another name of "signingSecret", and both/,
+    ],
+    ['stripe', { secret: 'a', settings: { secret: 'b' } }, /^secret: is also settings\.secret, and both are given/],
+    ['stripe', { secret: 'a', settings: 'b' }, /^settings: must be an object, not a string$/],
+    ['stripe', { secret: 'a', settings: { toleranceSeconds: 300 } }, /^settings\.toleranceSeconds: .* write "300"$/],
+    ['basic', { secret: 'a' }, /^settings\.username: is required: /],
+    ['paypal', { secret: 'a' }, /^secret: is not a setting of this provider \(webhookId, /],
+    ['paypal', {}, /^settings\.webhookId: is required: /],
+    ['none', { secret: 'a' }, /^secret: is not a setting of this provider \(/],
+    ['gitlab', {}, /^settings\.signingToken: or secretToken is required$/],
+    ['strpe', { secret: 'a' }, /^provider: must be given .*source\("strpe", { provider: .* did you mean stripe\?$/],
+    ['shop', { provider: 'shoppify', secret: 'a' }, /^provider: "shoppify" is not known; did you mean shopify\?$/],
+    ['my shop', { provider: 'shopify', secret: 'a' }, /^name: must be 1 to 256 characters: letters, /],
+    ['stripe', { secret: 'a', policy: { maxRetrys: 1 } }, /^policy\.maxRetrys: /],
+    ['stripe', { secret: 'a', onUnknownEvent: 'drop' }, /^onUnknownEvent: must be one of /],
+    ['stripe', { secret: 'a', dedupe: { by: 'id' } }, /^dedupe\.by: must be one of /],
+  ])(
+    'ALL-06 what can never be made is refused at once, in the words of the call: source(%j, %j)',
+    (name, options, said) => {
+      expect(() => rig.source(name, options as never)).toThrow(said);
+      expect(() => rig.source(name, options as never)).toThrow(expect.objectContaining({ code: 'validation' }));
+    },
+  );
+
+  it('ALL-06 settings are needed by a source that is there already, too', async () => {
+    await rig.source('stripe', { secret: SECRET }).ready();
+    expect(() => rig.source('stripe', {})).toThrow(/^secret: is required/);
   });
 
   it.each<[unknown, unknown, string]>([
@@ -201,16 +239,33 @@ describe('a source declared in code', () => {
     [['*', 'invoice.paid'], () => {}, 'eventTypes: has "*": only "*" alone stands for others, name each type'],
     ['', () => {}, 'eventTypes: must be event types, or "*" for all'],
     [[], () => {}, 'eventTypes: names no event type: give some, or "*" for all'],
+    ['a', function* () {}, 'handler: must be a function, not a generator, whose body no call runs'],
+    ['a', async function* () {}, 'handler: must be a function, not a generator, whose body no call runs'],
   ])('ALL-06 a handler that could never be called is refused: on(%j, …)', (eventTypes, handler, message) => {
     const source = rig.source('stripe', { secret: SECRET });
     expect(() => source.on(eventTypes as string, handler as () => void)).toThrow(message);
   });
 
-  it('ALL-06 where secret stands for none, those that there are are named', async () => {
-    const gitlab = rig.source('gitlab', { secret: 'abc' } as never);
-    await expect(gitlab.ready()).rejects.toThrow('did you mean signingToken or secretToken?');
-    const open = rig.source('open', { provider: 'none', settings: { secert: 'abc' } } as never);
-    await expect(open.ready()).rejects.toThrow(/is not a setting of this provider \([^)]*\)$/);
+  it.each<[unknown, string]>([
+    [null, 'options: must be an object, not null'],
+    [{ name: '' }, 'name: must not be empty: leave it out, or give it one'],
+    [{ name: 5 }, 'name: must be a string, not a number'],
+    [{ policy: { maxRetrys: 1 } }, 'policy.maxRetrys: '],
+  ])('ALL-06 a handler is refused with options that it cannot have: %j', (options, message) => {
+    const source = rig.source('stripe', { secret: SECRET });
+    expect(() => source.on('a', () => {}, options as never)).toThrow(message);
+  });
+
+  it('ALL-06 a handler that is removed without a name is asked for it', async () => {
+    const source = rig.source('stripe', { secret: SECRET });
+    await expect(source.removeHandler(undefined as never)).rejects.toThrow('name: must be a string, not undefined');
+  });
+
+  it('ALL-06 where secret stands for none, those that there are are named', () => {
+    expect(() => rig.source('gitlab', { secret: 'abc' })).toThrow('did you mean signingToken or secretToken?');
+    expect(() => rig.source('open', { provider: 'none', settings: { secert: 'abc' } })).toThrow(
+      /is not a setting of this provider \([^)]*\)$/,
+    );
   });
 
   it('ALL-06 a secret in the place of the options is answered with the right call, and is not repeated', () => {
@@ -223,13 +278,13 @@ describe('a source declared in code', () => {
     expect(() => declare({ secret: SECRET })).toThrow("name: must be a string, not an object: source('stripe'");
   });
 
-  it('a wrong setting is told to whoever asks, and to the log; the sender hears that it cannot be taken now', async () => {
-    const source = rig.source('stripe', { settings: { secrt: 'x' } });
-    await expect(source.ready()).rejects.toThrow(/secrt/);
+  it('a policy that is not there is told to whoever asks, and to the log; the sender hears that it cannot be taken now', async () => {
+    const source = rig.source('stripe', { secret: SECRET, policy: 'quik' });
+    await expect(source.ready()).rejects.toThrow('policy: there is no policy "quik"; did you mean "quick"?');
     const answer = await source.receive(post(event()));
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await answer.text()).not.toContain('secrt');
-    expect(errorsIn(rig)).toContainEqual(expect.stringContaining('secrt'));
+    expect(await answer.text()).not.toContain('quik');
+    expect(errorsIn(rig)).toContainEqual(expect.stringMatching(/^policy: .*quik/));
   });
 
   it('ALL-01 a store that failed while it was declared is asked again by the next request', async () => {

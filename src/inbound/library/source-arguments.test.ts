@@ -1,6 +1,6 @@
 /** What the compiler refuses: `tsc` fails on an expectation of an error that is not there. */
 import { expectTypeOf, it } from 'vitest';
-import type { SourceArguments } from './declared-source.ts';
+import type { SourceArguments } from './source-arguments.ts';
 
 const take = (...source: SourceArguments) => source[0];
 

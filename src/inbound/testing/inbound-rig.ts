@@ -12,8 +12,9 @@ import { awaitedStore } from '../../testing/awaited-store.ts';
 import type { ManualClock } from '../../testing/manual-clock.ts';
 import { openTestDispatch, openTestStore } from '../../testing/test-store.ts';
 import { createHandlerRegistry } from '../handlers/handler-registry.ts';
-import { type DeclaredSource, declareSource, type EventMap, type SourceOptions } from '../library/declared-source.ts';
+import { type DeclaredSource, declareSource, type EventMap } from '../library/declared-source.ts';
 import { DeclaredSources } from '../library/declared-sources.ts';
+import type { SourceOptions } from '../library/source-arguments.ts';
 import type { VerifyPorts } from '../providers/index.ts';
 import { createReceiver, type Receiver } from '../receive.ts';
 
