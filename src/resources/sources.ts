@@ -17,6 +17,7 @@ import {
   openSettings,
   providerOf,
   sealSettings,
+  secretsIn,
   shownSettings,
   withNewSecret,
   withSecretsOf,
@@ -47,6 +48,11 @@ export interface SourceView extends Omit<Source, 'settings' | 'urlTokens'> {
   readonly warning?: string;
 }
 
+interface DeclaredView extends SourceView {
+  /** How many secrets were taken so far and are not any more, because the description names none of them. Absent for none. */
+  readonly droppedSecrets?: number;
+}
+
 export interface Sources extends SourceHandlers {
   create(input: SourceInput, options?: { readonly remember?: Remember<SourceView> | undefined }): Promise<SourceView>;
   get(idOrUid: string): Promise<SourceView>;
@@ -64,7 +70,7 @@ export interface Sources extends SourceHandlers {
   /** With its endpoints and handlers; open deliveries are cancelled. */
   delete(idOrUid: string): Promise<void>;
   /** Makes the source with this uid be as described; writes nothing when it is so already. */
-  declare(input: SourceInput & { readonly uid: string }): Promise<SourceView>;
+  declare(input: SourceInput & { readonly uid: string }): Promise<DeclaredView>;
 }
 
 type Fields = Omit<Source, 'id' | 'createdAt' | 'updatedAt'>;
@@ -128,6 +134,13 @@ export function createSources(context: Context): Sources {
 
   function isSame(settings: ProviderSettings, base: Fields, provider: string): boolean {
     return base.provider === provider && JSON.stringify(openSettings(secretBox, base)) === JSON.stringify(settings);
+  }
+
+  function countDropped(before: Fields, after: Fields): number {
+    if (before.provider !== after.provider) return 0;
+    const secretsOf = (fields: Fields) => secretsIn(providerOf(fields.provider), openSettings(secretBox, fields));
+    const kept = secretsOf(after);
+    return secretsOf(before).filter((secret) => !kept.includes(secret)).length;
   }
 
   const sources: Sources = {
@@ -222,7 +235,9 @@ export function createSources(context: Context): Sources {
       const { id, createdAt, updatedAt, ...base } = existing.record;
       const fields = await readFields(input, base);
       if (sameFields(fields, base)) return viewOf({ id, createdAt, updatedAt, ...fields });
-      return (await sources.update(id, input)).record;
+      const { record } = await sources.update(id, input);
+      const droppedSecrets = countDropped(base, fields);
+      return { ...record, ...(droppedSecrets > 0 && { droppedSecrets }) };
     },
 
     ...createSourceHandlers(context, require),

@@ -81,8 +81,15 @@ export class Declaration {
   }
 
   async #declare(): Promise<string> {
-    const { id, warning } = await this.#options.sources.declare(this.#wanted);
+    const { id, warning, droppedSecrets } = await this.#options.sources.declare(this.#wanted);
     if (warning !== undefined) this.#options.logger.warn({ source: this.#wanted.uid }, warning);
+    if (droppedSecrets !== undefined) {
+      const verb = droppedSecrets === 1 ? 'is' : 'are';
+      this.#options.logger.warn(
+        { source: this.#wanted.uid, droppedSecrets },
+        `the code does not name every secret that this source took until now, and ${droppedSecrets} of them ${verb} taken no more: if the provider signs with it, name both, as in secret: [new, old]`,
+      );
+    }
     return id;
   }
 

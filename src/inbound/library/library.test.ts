@@ -287,6 +287,29 @@ describe('a source declared in code', () => {
     expect(errorsIn(rig)).toContainEqual(expect.stringMatching(/^policy: .*quik/));
   });
 
+  it('SUB-01 a rotated secret that the code does not name is dropped, and the log says so', async () => {
+    const declare = (secret: string | readonly string[]) => rig.source('stripe', { secret }).on('*', () => {});
+    const statusOf = async (secret: string) => {
+      const payload = event();
+      return (await declare(SECRET).receive(post(payload, signed(payload, secret)))).status;
+    };
+    const warnings = () => rig.log.filter(({ level, fields }) => level === 'warn' && 'droppedSecrets' in fields);
+    await declare(SECRET).ready();
+    await rig.resources.sources.rotateSecret('stripe', { secret: 'whsec_new' });
+    expect(warnings()).toEqual([]);
+    expect([await statusOf('whsec_new'), await statusOf(SECRET)]).toEqual([401, 200]);
+    expect(warnings()).toEqual([
+      {
+        level: 'warn',
+        fields: { source: 'stripe', droppedSecrets: 1 },
+        message: expect.stringMatching(/, and 1 of them is taken no more: .* name both, as in secret: \[new, old\]$/),
+      },
+    ]);
+    await declare([SECRET, 'whsec_new']).ready();
+    await declare(['whsec_new', SECRET]).ready();
+    expect(warnings()).toHaveLength(1);
+  });
+
   it('ALL-01 a store that failed while it was declared is asked again by the next request', async () => {
     const inner = await openSqliteStore({ path: ':memory:', thread: false });
     let isDown = false;
@@ -376,6 +399,7 @@ describe('a source declared in code', () => {
     await declare('last', SECRET);
     expect(rig.log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
       expect.stringMatching(/declared twice .* different options/),
+      expect.stringMatching(/1 of them is taken no more/),
       expect.stringMatching(/handler is declared twice/),
     ]);
     await rig.source('stripe', { secret: SECRET }).receive(post(event()));
