@@ -69,5 +69,7 @@ export function closed(): PosthornError {
 /** An unexpected throwable as text, for logs and attempt records. */
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;
+  // As text it would be "[object Response]".
+  if (error instanceof Response) return `HTTP ${error.status} from ${error.url || 'a server'}`;
   return String(error);
 }

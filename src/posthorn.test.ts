@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { loadConfig } from './config/index.ts';
 import { closed, isPosthornError } from './errors.ts';
-import type { ReceivedNotice } from './inbound/index.ts';
+import { PermanentError, type ReceivedNotice } from './inbound/index.ts';
 import { createPosthorn, withoutSecrets } from './posthorn.ts';
 import { createTestSchema } from './testing/postgres-schema.ts';
 import { startReceiver } from './testing/scripted-receiver.ts';
@@ -88,6 +88,42 @@ it('goes on when an async hook or listener rejects, and says so', async () => {
       ]);
   } finally {
     await posthorn.close(0);
+    await schema.drop();
+  }
+});
+
+it('PAY-05 names the dead letter that nobody could be told of, and what the alert answered', async () => {
+  const onCall = await startReceiver(503);
+  const schema = await createTestSchema();
+  const errors: { message: string; fields: object }[] = [];
+  const posthorn = await createPosthorn({
+    store: schema.url,
+    postgresPool: 2,
+    logger: { debug() {}, info() {}, warn() {}, error: (fields, message) => void errors.push({ message, fields }) },
+    onDeadLetter: async () => {
+      throw await fetch(onCall.url);
+    },
+  });
+  try {
+    const open = posthorn.source('hooks', { provider: 'none' }).on('*', () => {
+      throw new PermanentError('no such customer');
+    });
+    const request = new Request('http://127.0.0.1/', { method: 'POST', body: '{"id":"evt_1","type":"a"}' });
+    expect((await open.receive(request)).status).toBe(200);
+    await expect.poll(() => errors).toHaveLength(1);
+    expect(errors[0]).toEqual({
+      message: 'the onDeadLetter hook failed',
+      fields: {
+        eventId: expect.stringMatching(/^sha256_/),
+        eventType: 'a',
+        deliveryId: expect.stringMatching(/^dlv_/),
+        reason: expect.stringContaining('permanent error'),
+        error: `HTTP 503 from ${onCall.url}`,
+      },
+    });
+  } finally {
+    await posthorn.close(0);
+    await onCall.close();
     await schema.drop();
   }
 });

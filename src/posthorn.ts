@@ -153,8 +153,9 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
   });
   if (logger !== SILENT) engine.on((event) => logEvent(logger, event));
   if (tellDeadLetter !== undefined) {
-    onDeadLetter(engine, store, tellDeadLetter, (error) => {
-      logger.error({ error: describeError(error) }, 'the onDeadLetter hook failed');
+    onDeadLetter(engine, store, tellDeadLetter, (error, { eventId, eventType, deliveryId, reason }) => {
+      const about = { eventId, eventType, deliveryId, reason, error: describeError(error) };
+      logger.error(about, 'the onDeadLetter hook failed');
     });
   }
   const receiver = createReceiver({

@@ -22,7 +22,7 @@ export function onDeadLetter(
   engine: Pick<Engine, 'on'>,
   store: Pick<Store, 'getMessage'>,
   listener: (notice: DeadLetterNotice) => unknown,
-  onTrouble: (error: unknown) => void,
+  onTrouble: (error: unknown, notice: DeadLetterNotice) => void,
 ): () => void {
   async function tell(attempt: Attempt, cause: DeadLetterNotice['cause'], known: string | undefined): Promise<void> {
     const { applicationId, messageId, deliveryId, destinationId, eventType, decision } = attempt;
@@ -30,10 +30,15 @@ export function onDeadLetter(
     const read = (): Promise<Message | undefined> => store.getMessage({ applicationId, id: messageId });
     const eventId = known ?? (await read().catch(() => undefined))?.eventId ?? messageId;
     const ids = { applicationId, messageId, deliveryId, destinationId };
-    await listener({ eventId, eventType, ...ids, cause, reason: decision.reason, attempt });
+    const notice = { eventId, eventType, ...ids, cause, reason: decision.reason, attempt };
+    try {
+      await listener(notice);
+    } catch (error) {
+      onTrouble(error, notice);
+    }
   }
   return engine.on((event) => {
     if (event.kind !== 'attempt' || event.attempt.decision.kind !== 'dead') return;
-    tell(event.attempt, event.attempt.decision.cause, event.eventId).catch(onTrouble);
+    void tell(event.attempt, event.attempt.decision.cause, event.eventId);
   });
 }
