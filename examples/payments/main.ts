@@ -30,6 +30,12 @@ const receivers = new Map([
 const server = createServer((request, response) => {
   const receive = receivers.get(request.url ?? '');
   if (receive !== undefined) return receive(request, response);
+  if (request.url === '/health/webhooks') {
+    return void hooks.webhookHealth().then((health) => {
+      const status = health.status === 'unhealthy' ? 503 : 200;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(health));
+    });
+  }
   if (request.url !== '/reports/dead-letters') return response.writeHead(404).end();
   hooks.deadLetters.report().then(
     (report) => response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(formatReport(report)),

@@ -2,6 +2,7 @@
  * Payments from Stripe and PayPal: verified, stored, entered into the ledger, passed on to fulfilment. What fails is tried
  * again after 1, 5 and 15 minutes; then, or at once where trying again cannot help, it is a dead letter and on-call is told.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createPosthorn, type PosthornOptions } from 'posthorn';
 import type { Entry, Ledger } from './ledger.ts';
 import type { PaypalEvents } from './paypal-events.ts';
@@ -22,7 +23,7 @@ export async function createPayments(options: PaymentsOptions) {
   const hooks = await createPosthorn({
     ...rest,
     onDeadLetter: ({ eventId, eventType, reason }) =>
-      post(onCallUrl, { text: 'Webhook moved to DLQ', eventId, eventType, reason }),
+      alert(onCallUrl, { text: 'Webhook moved to DLQ', eventId, eventType, reason }),
   });
 
   async function take(entry: Entry, signal: AbortSignal): Promise<void> {
@@ -44,13 +45,27 @@ export async function createPayments(options: PaymentsOptions) {
   return { hooks, stripe, paypal };
 }
 
+const ALERT_PAUSES_MS = [1_000, 5_000, 25_000];
+
+/** What it throws in the end is in Posthorn's log, with the event's id. */
+async function alert(url: string, body: object): Promise<void> {
+  for (const pauseMs of ALERT_PAUSES_MS) {
+    try {
+      return await post(url, body, {}, AbortSignal.timeout(10_000));
+    } catch {
+      await sleep(pauseMs);
+    }
+  }
+  await post(url, body, {}, AbortSignal.timeout(10_000));
+}
+
 /** Throws the answer when it is not a 2xx: Posthorn reads its status, and a Retry-After, and decides by them. */
-async function post(url: string, body: object, headers: Record<string, string> = {}, signal?: AbortSignal) {
+async function post(url: string, body: object, headers: Record<string, string>, signal: AbortSignal): Promise<void> {
   const answer = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (!answer.ok) throw answer;
 }

@@ -238,6 +238,16 @@ describe('payments', () => {
     expect(JSON.parse(String(onCall.arrivals[0]?.body))).toMatchObject({ eventId: 'WH-a' });
   });
 
+  it('PAY-05 an alert that on-call does not take is tried again', async () => {
+    await onCall.close();
+    onCall = await startReceiver(503, 500);
+    await open(400);
+    await sendPaypal('PAYMENT.CAPTURE.COMPLETED');
+    await attempts(1);
+    await onCall.arrived(3);
+    expect(onCall.arrivals.map(({ body }) => JSON.parse(String(body)).eventId)).toEqual(['WH-a', 'WH-a', 'WH-a']);
+  });
+
   it('PAY-09 the weekly report groups dead letters by source, event type and error', async () => {
     await open(400, 400, 403);
     await sendStripe(stripeEvent('payment_intent.succeeded'));

@@ -91,7 +91,8 @@ describe('as a program', { timeout: 120_000 }, () => {
     }
     expect((await fetch(`${url}/webhooks/paypal`, { method: 'POST', body: '{}' })).status).toBe(401);
     await onCall.arrived(1);
-    expect(curls).toHaveLength(1);
+    expect(curls).toHaveLength(2);
+    expect(JSON.parse(await service.curl(curls[1] ?? ''))).toMatchObject({ webhooks: { dlq_items: 1 } });
     expect(await service.curl(curls[0] ?? '')).toMatch(
       /: 1 in 1 group\n\n +1 {2}source stripe {2}payment_intent\.succeeded\n.*400/,
     );
