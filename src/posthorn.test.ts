@@ -44,6 +44,7 @@ it('keeps its admin token whichever nodes start beside it, with another one or w
 
 it('says what it takes when it is given something else', async () => {
   await expect(createPosthorn('sqlite:./x.db' as never)).rejects.toThrow(/takes an object of settings.*not a string/);
+  await expect(createPosthorn(null as never)).rejects.toThrow(/, not null$/);
   await expect(createPosthorn({ worker: 'no' as never })).rejects.toThrow('worker must be true or false');
 });
 

@@ -252,7 +252,7 @@ export async function createPosthorn(options: PosthornOptions = {}): Promise<Pos
 function notSettings(given: unknown): PosthornError {
   return new PosthornError(
     'config_invalid',
-    `createPosthorn takes an object of settings, for example createPosthorn({ store: 'sqlite:./posthorn.db' }), not a ${typeof given}`,
+    `createPosthorn takes an object of settings, for example createPosthorn({ store: 'sqlite:./posthorn.db' }), not ${kindOf(given)}`,
   );
 }
 

@@ -736,6 +736,13 @@ describe('receivers take the raw body', () => {
     expect(openings).toBe(2);
   });
 
+  it('ALL-06 nextRoute without a function, or with one that opens no source, says what it takes', async () => {
+    const open = async () => undefined;
+    const said = { code: 'validation', message: expect.stringContaining('nextRoute(async () => (await openHooks())') };
+    expect(() => nextRoute({} as never)).toThrow(expect.objectContaining(said));
+    await expect(nextRoute(open as never).POST(post(event()))).rejects.toMatchObject(said);
+  });
+
   it('ALL-06 a request of Node or Express, or none, says what takes those', async () => {
     const told: unknown[] = [];
     const app = express();
@@ -766,6 +773,26 @@ describe('receivers take the raw body', () => {
       statusCode: 500,
       message: expect.stringContaining('write app.register(source.fastify("/webhooks"))'),
     });
+  });
+
+  it('ALL-06 Fastify with a path without its slash says so, unless a prefix has it', async () => {
+    const [server, prefixed] = [fastify(), fastify()];
+    closing.push(
+      () => server.close(),
+      () => prefixed.close(),
+    );
+    const source = declare();
+    const registered = async () => void (await server.register(source.fastify('webhooks')));
+    await expect(registered()).rejects.toThrow('slash: write app.register(source.fastify("/webhooks"))');
+    await prefixed.register(source.fastify('stripe'), { prefix: '/webhooks/' });
+    const payload = event();
+    const answer = await prefixed.inject({
+      method: 'POST',
+      url: '/webhooks/stripe',
+      payload,
+      headers: signed(payload),
+    });
+    expect(answer.statusCode).toBe(200);
   });
 
   it('ALL-06 node and hono that were mounted without being called answer at once, and say so', async () => {

@@ -1,3 +1,5 @@
+import { PosthornError } from '../../errors.ts';
+import { kindOf } from '../../resources/index.ts';
 import type { Receivers } from './receivers.ts';
 
 /**
@@ -6,9 +8,10 @@ import type { Receivers } from './receivers.ts';
  * is tried again with the next request.
  */
 export function nextRoute(open: () => Promise<Pick<Receivers, 'receive'>>): ReturnType<Receivers['next']> {
+  if (typeof open !== 'function') throw notOpening('takes a function', open);
   let opened: ReturnType<typeof open> | undefined;
   async function receive(request: Request): Promise<Response> {
-    opened ??= open();
+    opened ??= openSource();
     try {
       await opened;
     } catch (error) {
@@ -17,5 +20,17 @@ export function nextRoute(open: () => Promise<Pick<Receivers, 'receive'>>): Retu
     }
     return (await opened).receive(request);
   }
+
+  async function openSource(): ReturnType<typeof open> {
+    const source = await open();
+    if (typeof source?.receive !== 'function') throw notOpening('takes a function that resolves to a source', source);
+    return source;
+  }
+
   return { GET: receive, POST: receive };
+}
+
+function notOpening(problem: string, given: unknown): PosthornError {
+  const call = 'nextRoute(async () => (await openHooks()).stripe)';
+  return new PosthornError('validation', `nextRoute ${problem}, and this is ${kindOf(given)}: ${call}`);
 }

@@ -93,6 +93,7 @@ export function createReceivers(receiver: Receiver, { clock, logger, name }: Rec
         if (typeof server.removeAllContentTypeParsers !== 'function') {
           throw notPlugged('fastify() makes a plugin, and no handler of a route', path);
         }
+        if (!/^[/*]/.test(server.prefix + path)) throw notPlugged('the path must begin with a slash', `/${path}`);
         receivingRoute(server, receiver, path, () => ({ source: name }));
       };
     },
