@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import Stripe from 'stripe';
 import { Svix } from 'svix';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findProvider } from '../inbound/providers/index.ts';
 import { createInboundRig, type InboundRig } from '../inbound/testing/inbound-rig.ts';
 import { startReceiver } from '../testing/scripted-receiver.ts';
 import { createServer } from './server.ts';
@@ -408,10 +409,9 @@ describe('hostile senders', () => {
     ['no type', 400, () => signedPost('{"id":"evt_1"}')],
     ['a type that is no text', 400, () => signedPost('{"id":"evt_1","type":{"a":1}}')],
     ['a type without an end', 400, () => signedPost(`{"id":"evt_1","type":"${'a'.repeat(5000)}"}`)],
-    ['an id with line breaks', 400, () => signedPost('{"id":"evt\\n1","type":"a"}')],
-    ['an id without an end', 400, () => signedPost(`{"id":"${'a'.repeat(5000)}","type":"a"}`)],
+    ['an empty id', 400, () => signedPost('{"id":"","type":"a"}')],
+    ['an id that JSON rounds', 400, () => signedPost('{"id":9007199254740993,"type":"a"}')],
     ['an id that is an object', 400, () => signedPost('{"id":{"a":1},"type":"a"}')],
-    ['a NUL in its id', 400, () => signedPost('{"id":"evt\\u00001","type":"a"}')],
     ['its fields in a prototype', 400, () => signedPost('{"__proto__":{"id":"evt_1","type":"a"}}')],
     ['brackets without an end', 400, () => signedPost('['.repeat(60_000))],
     ['two times', 401, () => post(good, { 'stripe-signature': `t=1,${signature(good)}` })],
@@ -594,6 +594,25 @@ describe('hostile senders', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     const messages = await rig.messages('stripe');
     expect(messages).toMatchObject([{ eventId: 'evt_1', conflicts: 25 }]);
+  });
+
+  it("PAY-06 takes a provider's ids of whatever characters and length, as one id for one text", async () => {
+    const hmacKey = 'ab'.repeat(32);
+    await rig.resources.sources.create({ name: 'Adyen', uid: 'adyen', provider: 'adyen', settings: { hmacKey } });
+    const adyen = findProvider('adyen');
+    const sample = adyen.sample('AUTHORISATION', { now: Date.now(), token: 'a1' });
+    const send = async (pspReference: string, merchantReference: string) => {
+      const { notificationItems } = JSON.parse(sample.body.toString());
+      const eventCode = 'REPORT_AVAILABLE';
+      Object.assign(notificationItems[0].NotificationRequestItem, { eventCode, pspReference, merchantReference });
+      const body = Buffer.from(JSON.stringify({ notificationItems }));
+      return (await post(adyen.sign({ ...sample, body }, { hmacKey }, Date.now()).body, {}, '/in/adyen')).status;
+    };
+    const ids = ['settlement detail report.csv', 'Größe', 'evt\n1', 'evt\u00001', 'x'.repeat(5000)];
+    for (const id of ids) for (const other of ['1', '2']) expect(await send(id, other)).toBe(200);
+    const messages = await rig.messages('adyen');
+    expect(messages.map(({ conflicts }) => conflicts)).toEqual(ids.map(() => 1));
+    for (const { eventId } of messages) expect(eventId).toMatch(/^sha256_[0-9a-f]{64}$/);
   });
 
   it('PAY-06 an id that is not ASCII, in the header that dedupe names, is one id whatever the body', async () => {

@@ -123,9 +123,7 @@ describe('where a source says its id and type are', () => {
       [{ eventIdPath: 'id' }, '{}'],
       [{ eventTypePath: 'constructor.name' }, '{}'],
       [{ eventIdPath: 'id' }, '{"id":""}'],
-      [{ eventIdPath: 'id' }, '{"id":"a b"}'],
       [{ eventIdPath: 'id' }, '{"id":1.5}'],
-      [{ eventIdPath: 'id' }, `{"id":"${'x'.repeat(257)}"}`],
       [{ eventTypePath: 'type' }, '{"type":7}'],
     ];
     for (const [settings, body] of bad) expect(() => event(settings, body), body).toThrow(expect.toSatisfy(isInvalid));

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { invalid } from '../../errors.ts';
 
 export interface InboundEvent {
-  /** The provider's own id, the same on each of its retries. Absent: it has none, and the body must tell repeats. */
+  /**
+   * The provider's own id, the same on each of its retries, of any length and characters. Absent: it has none, and the body must
+   * tell repeats.
+   */
   readonly id?: string;
   /** The provider's own name, as `eventTypeName` writes it. */
   readonly type: string;
@@ -11,10 +14,8 @@ export interface InboundEvent {
   readonly onceToken?: string;
 }
 
-const LONGEST_ID = 256;
 const LONGEST_TYPE = 256;
 const ODD_IN_TYPE = /[^a-zA-Z0-9\-_.]/;
-const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 /** An event type as Posthorn can store and filter it: what is not a letter, digit, `-`, `_` or `.` becomes a dot. */
 export function eventTypeName(text: string): string {
@@ -56,8 +57,8 @@ export function batchType(types: readonly unknown[]): unknown {
 
 function eventId(value: unknown): string {
   const id = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
-  if (typeof id !== 'string' || id.length > LONGEST_ID || !VISIBLE_ASCII.test(id)) {
-    throw invalid(['body'], `has an event id that is not 1 to ${LONGEST_ID} visible ASCII characters`);
+  if (typeof id !== 'string' || id === '') {
+    throw invalid(['body'], 'has an event id that is neither a text nor a whole number below 2^53');
   }
   return id;
 }
