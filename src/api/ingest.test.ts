@@ -142,6 +142,24 @@ describe("the official svix SDK's ingest client", () => {
     await target.close();
   });
 
+  it("takes an endpoint's types as the provider writes them or as they are stored, and no names of that kind for an application", async () => {
+    await rig.resources.sources.create({ name: 'Shop', uid: 'shop', provider: 'none' });
+    const { url, ...target } = await startReceiver();
+    const filterTypes = ['orders/create', 'orders.create', 'a b'];
+    const { id } = await rig.resources.sources.get('shop');
+    expect((await svix.endpoint.create(id, { url, filterTypes })).filterTypes).toEqual(['orders.create', 'a.b']);
+    for (const type of ['orders/create', 'orders/paid', 'a b']) await post(JSON.stringify({ type }), {}, '/in/shop');
+    await target.arrived(2);
+    expect((await rig.deliveries()).map(({ eventType }) => eventType).sort()).toEqual(['a.b', 'orders.create']);
+    await svix.application.create({ name: 'A', uid: 'a' });
+    const refused = svix.endpoint.create('a', { url, filterTypes: ['orders/create'] });
+    await expect(refused).rejects.toMatchObject({ code: 422 });
+    await expect(rig.resources.endpoints.create(id, { url, eventTypes: [{} as never] })).rejects.toMatchObject({
+      code: 'validation',
+    });
+    await target.close();
+  });
+
   it('has the receiving URL that the public URL makes, where one is set', async () => {
     await source();
     const { resources, store, clock } = rig;

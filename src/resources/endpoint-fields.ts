@@ -1,5 +1,6 @@
 /** What a user may say about an endpoint, checked and turned into the record's fields. */
 import { invalid } from '../errors.ts';
+import { eventTypeName } from '../inbound/providers/index.ts';
 import type { Endpoint } from '../model/index.ts';
 import { closest } from '../policy/index.ts';
 import type { Store } from '../store/index.ts';
@@ -85,9 +86,9 @@ async function checkEventTypes(
   ownerId: string,
   loc: readonly string[],
 ): Promise<readonly string[]> {
+  // What a provider sends is the provider's to name: nobody registers it here, and it is stored under a name made of that.
+  if (ownerId.startsWith('src_')) return checkNames(given.map(storedName), loc, EVENT_TYPES);
   const names = checkNames(given, loc, EVENT_TYPES);
-  // What a provider sends is the provider's to name: nobody registers it here.
-  if (ownerId.startsWith('src_')) return names;
   const found = await Promise.all(names.map((name) => store.get({ kind: 'eventType', idOrName: name })));
   const index = found.findIndex((stored, at) => stored?.record.name !== names[at]);
   const unknown = names[index];
@@ -100,6 +101,11 @@ async function checkEventTypes(
   const hint =
     near === undefined ? 'create it first (eventTypes.create, POST /api/v1/event-type)' : `did you mean "${near}"?`;
   throw invalid([...loc, `[${index}]`], `there is no event type ${JSON.stringify(unknown)}; ${hint}`);
+}
+
+/** What is no text is told as such by the check of names. */
+function storedName(type: string): string {
+  return typeof type === 'string' ? eventTypeName(type) : type;
 }
 
 function checkRoom(maxInFlight: number): number {
