@@ -61,9 +61,10 @@ export const shopify = defineProvider({
 });
 
 /**
- * The id of the delivery, which its retries keep. One action of a merchant has one event id for all that it touches, several
- * things of one topic among them: by that id, all but the first of them would be copies. So two subscriptions to one topic
- * are two events.
+ * The id of the delivery. Shopify's page on duplicates names the event id (shopify.dev, Ignore duplicate webhooks), and does not
+ * say what a retry does to that of the delivery, which an earlier version of the page named. But one action of a merchant has one
+ * event id for all that it touches, several things of one topic among them: by that id, all but the first of them would be copies.
+ * To handle a retry twice can be mended by its handler, to drop an event cannot. So two subscriptions to one topic are two events.
  */
 function idOf(request: InboundRequest): string | undefined {
   const delivery = header(request, 'x-shopify-webhook-id');
