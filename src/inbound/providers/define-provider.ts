@@ -31,22 +31,41 @@ const TOLERANCE_SETTING: SettingSpecs = {
 };
 
 /** A provider whose names and settings the compiler knows, too. */
-export interface KnownProvider<Name extends string = string, Setting extends string = string> extends Provider {
+export interface KnownProvider<
+  Name extends string = string,
+  Setting extends string = string,
+  Needed extends string = string,
+  Secret extends string = string,
+> extends Provider {
   readonly name: Name;
   readonly aliases: readonly Name[];
-  readonly settings: Readonly<Record<Setting, SettingSpec>>;
+  readonly settings: Readonly<Record<Setting, SettingSpec>> &
+    Readonly<Record<Needed, { readonly required: true }>> &
+    Readonly<Record<Secret, { readonly secret: true }>>;
 }
 
 type NameOf<D extends ProviderDefinition> =
   | D['name']
   | (D extends { aliases: readonly (infer Alias extends string)[] } ? Alias : never);
-type SettingOf<D extends ProviderDefinition> =
-  | (keyof D['settings'] & string)
-  | (D extends { toleranceMs: number } ? 'toleranceSeconds' : never);
+type SettingWith<D extends ProviderDefinition, Facts> = {
+  [S in keyof D['settings'] & string]: D['settings'][S] extends Facts ? S : never;
+}[keyof D['settings'] & string];
+interface IsNeeded {
+  readonly required: true;
+}
+interface IsMainSecret extends IsNeeded {
+  readonly secret: true;
+}
 
 export function defineProvider<const D extends ProviderDefinition>(
   definition: D,
-): KnownProvider<NameOf<D>, SettingOf<D>>;
+): KnownProvider<
+  NameOf<D>,
+  // Written out: by a name of its own, the compiler's errors would show all of the definition.
+  (keyof D['settings'] & string) | (D extends { toleranceMs: number } ? 'toleranceSeconds' : never),
+  SettingWith<D, IsNeeded>,
+  SettingWith<D, IsMainSecret>
+>;
 export function defineProvider(definition: ProviderDefinition): Provider {
   const { samples, eventOf, prepare, sign, ...facts } = definition;
   const settings = facts.toleranceMs === undefined ? facts.settings : { ...facts.settings, ...TOLERANCE_SETTING };

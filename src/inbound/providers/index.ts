@@ -21,6 +21,14 @@ export type {
   Verdict,
   VerifyPorts,
 } from './provider.ts';
-export { findProvider, LONGEST_DEDUPE_MS, PROVIDERS, type ProviderName, type SettingsOf } from './registry.ts';
+export {
+  findProvider,
+  LONGEST_DEDUPE_MS,
+  type MainSecret,
+  type NeededSetting,
+  PROVIDERS,
+  type ProviderName,
+  type SettingOf,
+} from './registry.ts';
 export { isOneOf, textDigest } from './same-text.ts';
 export { MOST_VALUES } from './settings.ts';

@@ -4,6 +4,7 @@ import { adyen } from './adyen.ts';
 import { apiKey } from './api-key.ts';
 import { awsSns } from './aws-sns.ts';
 import { basic } from './basic.ts';
+import type { KnownProvider } from './define-provider.ts';
 import { discord } from './discord.ts';
 import { genericHmac } from './generic-hmac.ts';
 import { github } from './github.ts';
@@ -63,25 +64,20 @@ export const PROVIDERS: readonly Provider[] = KNOWN;
 type Known = (typeof KNOWN)[number];
 /** What a provider may be called. */
 export type ProviderName = Known['name'];
-type AnySetting = keyof UnionToIntersection<Known['settings']>;
-type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
-  ? I
-  : never;
 type Named<Name extends ProviderName> = Known extends infer P
-  ? P extends { name: infer N }
+  ? P extends KnownProvider<infer N, infer Setting, infer Needed, infer Secret>
     ? Name extends N
-      ? P
+      ? { setting: Setting; needed: Needed; secret: Secret }
       : never
     : never
   : never;
 
-/** The settings of one provider, by any of its names; `secret` stands for the one secret that it has. */
-export type SettingsOf<Name extends ProviderName> =
-  Named<Name> extends { settings: infer Specs }
-    ? { readonly [S in keyof Specs | 'secret']?: string | readonly string[] } & {
-        readonly [S in Exclude<AnySetting, keyof Specs | 'secret'>]?: never;
-      }
-    : never;
+/** What may be set for one provider, by any of its names. */
+export type SettingOf<Name extends ProviderName> = Named<Name>['setting'];
+/** What must be. */
+export type NeededSetting<Name extends ProviderName> = Named<Name>['needed'];
+/** What `secret` is short for: never, where it is for none. */
+export type MainSecret<Name extends ProviderName> = Named<Name>['secret'];
 
 /** As long as the most patient of them retries. */
 export const LONGEST_DEDUPE_MS = Math.max(...PROVIDERS.map(({ dedupeForMs }) => dedupeForMs));
