@@ -87,6 +87,15 @@ export function makeEvent(order: EventOrder, now: number, token: string): Inboun
   return isSigned ? provider.sign(event, settings, now) : event;
 }
 
+/** What it is sent as: a field that was set may have made it another. */
+export function typeOf({ provider, eventType, settings }: EventOrder, event: InboundRequest): string {
+  try {
+    return provider.typeOf(event, settings);
+  } catch {
+    return eventType;
+  }
+}
+
 /** A sender of no known form has its type and its id where the source's owner says: there a sample has them, too. */
 function withTypeAndId(
   sample: InboundRequest,

@@ -91,6 +91,18 @@ describe('posthorn trigger', { timeout: 60_000 }, () => {
     expect([ran.err, ran.exitCode]).toEqual(['', 0]);
   });
 
+  it('says of an event whose type was set what it was sent as, for people and for programs', async () => {
+    const words = ['stripe', 'invoice.paid', '--secret', SECRET, '--set', 'type=invoice.finalized'];
+    expect((await trigger(...words)).out).toMatch(/^invoice\.finalized → http/);
+    expect(JSON.parse((await trigger(...words, '--json')).out)).toMatchObject({
+      provider: 'stripe',
+      eventType: 'invoice.finalized',
+    });
+    const unsigned = ['paypal', 'PAYMENT.CAPTURE.COMPLETED', '--set', 'event_type=OTHER', '--source', 'nothing'];
+    await rig.run('sources create none --uid nothing');
+    expect((await trigger(...unsigned)).out).toMatch(/^OTHER → http/);
+  });
+
   it('reads a key from a file', async () => {
     const { old, signOld } = CASES.find(({ name }) => name === 'discord') as Case;
     const file = join(tmpdir(), `posthorn-key-${process.pid}.pem`);

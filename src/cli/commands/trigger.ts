@@ -68,13 +68,14 @@ export function triggerCommand(terminal: Terminal, fail: () => void): Command {
         command.error('error: name a provider and an event type; --list shows which there are');
       }
       const order = await orderOf(name ?? '', eventType ?? '', flags, terminal);
-      const { makeEvent } = await import('../make-event.ts');
+      const { makeEvent, typeOf } = await import('../make-event.ts');
       const ids = createIds(() => terminal.clock.now());
       for (let n = 0; n < flags.count; n++) {
         const request = makeEvent(order, terminal.clock.now(), ids.next('msg').slice('msg_'.length));
         const { headers, body } = request;
         const answer = await exchange({ url: new URL(request.url), headers, body }, terminal.clock);
-        terminal.out(flags.json ? jsonLine(order, request, answer) : line(order, answer));
+        const sent = { provider: order.provider.name, eventType: typeOf(order, request) };
+        terminal.out(flags.json ? jsonLine(sent, request, answer) : line(sent, order.url, answer));
         if ('status' in answer && answer.status < 300) continue;
         fail();
         const hint = 'status' in answer ? HINTS[answer.status] : undefined;
@@ -115,15 +116,20 @@ function shownSettings({ config }: ShownSource, provider: Provider): ProviderSet
   return Object.fromEntries(known.filter((entry): entry is [string, string | string[]] => entry[1] !== null));
 }
 
-function line({ eventType, url }: EventOrder, answer: Exchanged): string {
+interface Sent {
+  readonly provider: string;
+  readonly eventType: string;
+}
+
+function line({ eventType }: Sent, url: URL, answer: Exchanged): string {
   const result = 'error' in answer ? answer.error : `${answer.status}  ${answer.durationMs} ms  ${answer.body}`;
   return `${printable(`${eventType} → ${url.href}  ${result}`)}\n`;
 }
 
-function jsonLine({ provider, eventType }: EventOrder, request: InboundRequest, answer: Exchanged): string {
+function jsonLine(about: Sent, request: InboundRequest, answer: Exchanged): string {
   const { url, headers } = request;
   const sent = { url, headers, body: Buffer.from(request.body).toString('utf8') };
-  return `${JSON.stringify({ provider: provider.name, eventType, sent, answer })}\n`;
+  return `${JSON.stringify({ ...about, sent, answer })}\n`;
 }
 
 async function listing(name: string | undefined, { json }: TriggerFlags): Promise<string> {

@@ -14,7 +14,7 @@ export type Samples = Readonly<Record<string, (options: SampleOptions) => Sample
 
 /** A provider as its own file writes it; `defineProvider` adds what is the same for all. */
 export interface ProviderDefinition
-  extends Omit<Provider, 'aliases' | 'prepare' | 'sampleTypes' | 'sample' | 'sign' | 'signSettings'> {
+  extends Omit<Provider, 'aliases' | 'prepare' | 'typeOf' | 'sampleTypes' | 'sample' | 'sign' | 'signSettings'> {
   readonly aliases?: readonly string[];
   readonly signSettings?: SettingSpecs;
   prepare(settings: SettingValues, toleranceMs: number): Verify;
@@ -83,6 +83,10 @@ export function defineProvider(definition: ProviderDefinition): Provider {
         verify: prepare(values, toleranceMs),
         eventOf: (request) => eventOf(request, values),
       };
+    },
+    typeOf(request, given) {
+      const values = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, [value].flat()]));
+      return eventOf(request, values).type;
     },
     sampleTypes: Object.keys(samples),
     sample(type, options) {

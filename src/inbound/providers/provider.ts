@@ -93,6 +93,8 @@ export interface Provider {
   /** What the 401 of a request that was not verified says besides. */
   readonly refusedHeaders?: Readonly<Record<string, string>>;
   prepare(settings: ProviderSettings): PreparedProvider;
+  /** What a request says that its type is, whether it would be verified or not. Throws as `eventOf` does. */
+  typeOf(request: InboundRequest, settings: ProviderSettings): string;
   readonly sampleTypes: readonly string[];
   /** A realistic request of that type, unsigned. */
   sample(type: string, options: SampleOptions): InboundRequest;
