@@ -108,6 +108,17 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     expect(err).toContain('PUT /ingest/api/v1/source/{source}');
   });
 
+  it.each(['show', 'delete', 'rotate-secret --secret x', 'rotate-token'])(
+    'ALL-06 says of a source that is not there where those are that are: %s',
+    async (command) => {
+      const [name = '', ...flags] = command.split(' ');
+      expect(await rig.run(['sources', name, 'strpe', ...flags])).toMatchObject({
+        out: '',
+        err: 'posthorn: There is no source "strpe"; `posthorn sources list` shows those there are\n',
+      });
+    },
+  );
+
   it('ALL-06 says which commands there are to who asks for another', async () => {
     const { exitCode, err } = await rig.run('sources update stripe --policy quick');
     expect(exitCode).toBe(2);

@@ -6,6 +6,7 @@ import { withServer } from '../dead-letter-options.ts';
 import { printableRows } from '../describe-parts.ts';
 import { examples } from '../examples.ts';
 import { throwInOptions } from '../in-options.ts';
+import { listedSource } from '../listed-source.ts';
 import { collect, readSettings, SECRET_VARIABLE, type SettingFlags } from '../provider-settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { printable } from '../terminal-line.ts';
@@ -115,7 +116,7 @@ function showCommand(terminal: Terminal): Command {
     .description('Show a source: its receiving URL, its settings without the secrets, and what works on from before.')
     .option('--json', 'print JSON')
     .action(async (name: string, flags: Flags) => {
-      const source = await createApiClient(flags, terminal.env).get<ShownSource>(one(name));
+      const source = await listedSource(name, createApiClient(flags, terminal.env).get<ShownSource>(one(name)));
       terminal.out(flags.json ? toJson(source) : describe(source));
     });
 }
@@ -127,7 +128,7 @@ function deleteCommand(terminal: Terminal): Command {
     .option('--yes', 'it is meant')
     .action(async (name: string, flags: Flags & { yes?: true }) => {
       const client = createApiClient(flags, terminal.env);
-      const url = shownUrl(await client.get<ShownSource>(one(name)));
+      const url = shownUrl(await listedSource(name, client.get<ShownSource>(one(name))));
       if (!flags.yes) {
         const what = `${url} will take nothing any more, and what is not delivered is cancelled`;
         throw new PosthornError('validation', `Nothing was deleted: ${what}. Give --yes if you mean it`);
@@ -148,7 +149,8 @@ function rotateSecretCommand(terminal: Terminal): Command {
       const secret = flags.secret ?? terminal.env[SECRET_VARIABLE] ?? '';
       if (secret === '') throw new PosthornError('validation', `Give --secret, or set ${SECRET_VARIABLE}`);
       const body = { secret, dropOld: flags.dropOld === true };
-      const source = await createApiClient(flags, terminal.env).post<ShownSource>(`${one(name)}/secret/rotate`, body);
+      const client = createApiClient(flags, terminal.env);
+      const source = await listedSource(name, client.post<ShownSource>(`${one(name)}/secret/rotate`, body));
       if (flags.json) return terminal.out(toJson(source));
       const old = flags.dropOld
         ? 'The one before is taken no more.'
@@ -169,7 +171,7 @@ function rotateTokenCommand(terminal: Terminal): Command {
     .action(async (name: string, flags: Flags & { dropOld?: true }) => {
       const client = createApiClient(flags, terminal.env);
       const body = { dropOld: flags.dropOld === true };
-      const made = await client.post<{ ingestUrl: string }>(`${one(name)}/token/rotate`, body);
+      const made = await listedSource(name, client.post<{ ingestUrl: string }>(`${one(name)}/token/rotate`, body));
       if (flags.json) return terminal.out(toJson(made));
       const old = flags.dropOld ? 'no other URL is taken any more.' : 'the URL before is taken for 48 more hours.';
       terminal.out(`${printable(made.ingestUrl)}\nEnter it at the provider: ${old}\n`);
