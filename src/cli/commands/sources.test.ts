@@ -46,6 +46,37 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
   });
 
   it.each([
+    ['header:X-Request-Id', { by: 'header', name: 'x-request-id' }, 'header:x-request-id'],
+    ['json:data.id', { by: 'json', path: 'data.id' }, 'json:data.id'],
+    ['body', { by: 'body' }, 'body'],
+    ['provider', { by: 'provider' }, 'provider'],
+  ])('makes a source that tells copies by %s and says what becomes of unknown events', async (given, dedupe, shown) => {
+    const uid = `by-${dedupe.by}`;
+    const create = `sources create none --uid ${uid} --on-unknown-event ignore --dedupe ${given}`;
+    const made = await rig.run(create);
+    expect(made.out).toMatch(new RegExp(`^unknown events +ignore\ncopies told by +${shown}$`, 'm'));
+    expect(await rig.json(`sources show ${uid}`)).toMatchObject({ onUnknownEvent: 'ignore', dedupe });
+    expect(await rig.run(`${create} --if-missing`)).toMatchObject({ out: made.out, err: '' });
+    const other = await rig.run(
+      `sources create none --uid ${uid} --if-missing --on-unknown-event reject --dedupe json:other`,
+    );
+    expect(other.err).toContain('kept as it is: --on-unknown-event, --dedupe were not taken');
+  });
+
+  it.each([
+    ['--dedupe id', 'Write provider, body, header:NAME or json:PATH.'],
+    ['--dedupe header:', 'Write provider, body, header:NAME or json:PATH.'],
+    ['--dedupe body:x', 'Write provider, body, header:NAME or json:PATH.'],
+    ['--on-unknown-event drop', 'Allowed choices are keep, ignore, reject.'],
+  ])('ALL-06 create with %s says what can be written', async (flags, said) => {
+    expect(await rig.run(`sources create none --uid wrong ${flags}`)).toMatchObject({
+      exitCode: 2,
+      out: '',
+      err: expect.stringContaining(said),
+    });
+  });
+
+  it.each([
     ['stripe --secret whsec_1', 'github', 'stripe'],
     ['none', 'stripe', 'none'],
     ['clerk --secret whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0', 'resend', 'clerk'],

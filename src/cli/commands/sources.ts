@@ -1,8 +1,11 @@
 /** sources: where other people's webhooks come in. */
-import { Command } from 'commander';
+import { isDeepStrictEqual } from 'node:util';
+import { Command, Option } from 'commander';
 import { isPosthornError, PosthornError } from '../../errors.ts';
+import type { Dedupe, OnUnknownEvent } from '../../model/index.ts';
 import { createApiClient, pathPart, type ServerAddress } from '../api-client.ts';
 import { withServer } from '../dead-letter-options.ts';
+import { dedupeText, parseDedupe } from '../dedupe-option.ts';
 import { printableRows } from '../describe-parts.ts';
 import { examples } from '../examples.ts';
 import { throwInOptions } from '../in-options.ts';
@@ -20,6 +23,8 @@ interface CreateFlags extends Flags, SettingFlags {
   readonly uid?: string;
   readonly name?: string;
   readonly policy?: string;
+  readonly onUnknownEvent?: OnUnknownEvent;
+  readonly dedupe?: Dedupe;
   readonly passThrough?: true;
   readonly ifMissing?: true;
 }
@@ -83,6 +88,18 @@ function createCommand(terminal: Terminal): Command {
     .option('--secret <secret>', `the secret that the provider signs with (${SECRET_VARIABLE})`)
     .option('--setting <name=value>', 'another setting of the provider; =@file reads a file', collect)
     .option('--policy <name>', 'what its destinations follow (payments-inbound without it)')
+    .addOption(
+      new Option('--on-unknown-event <what>', 'keep, ignore or reject what nobody is for (keep without it)').choices([
+        'keep',
+        'ignore',
+        'reject',
+      ]),
+    )
+    .option(
+      '--dedupe <by>',
+      "what tells copies of an event: provider, body, header:NAME or json:PATH (the provider's id without it)",
+      parseDedupe,
+    )
     .option('--pass-through', 'send events on with the headers that they came with, and not signed anew')
     .option('--if-missing', 'keep the one that is there, if it is of this provider')
     .option('--json', 'print JSON')
@@ -91,7 +108,7 @@ function createCommand(terminal: Terminal): Command {
       const uid = flags.uid ?? provider;
       const existing = flags.ifMissing ? await orNone(client.get<ShownSource>(one(uid))) : undefined;
       if (existing !== undefined) await refuseAnother(existing, provider);
-      const { policy, passThrough } = flags;
+      const { policy, onUnknownEvent, dedupe, passThrough } = flags;
       const source =
         existing ??
         (await client
@@ -101,6 +118,8 @@ function createCommand(terminal: Terminal): Command {
             type: provider,
             config: readSettings(flags, terminal.env),
             ...(policy !== undefined && { policy }),
+            ...(onUnknownEvent !== undefined && { onUnknownEvent }),
+            ...(dedupe !== undefined && { dedupe }),
             ...(passThrough && { forwardAs: 'pass-through' }),
           })
           .catch((error: unknown) => throwTaken(uid, error))
@@ -189,6 +208,7 @@ function describe(source: ShownSource): string {
       ...formerly(source),
       ['policy', typeof source.policy === 'string' ? source.policy : JSON.stringify(source.policy)],
       ['unknown events', source.onUnknownEvent],
+      ['copies told by', dedupeText(source.dedupe)],
       ['forwards', source.forwardAs],
       ...settings,
       ...(source.warning === null ? [] : [['warning', source.warning]]),
@@ -241,11 +261,14 @@ async function refuseAnother({ uid, id, provider }: ShownSource, type: string): 
 }
 
 /** Who gave a new secret must not go away thinking that it is taken. Beside what is printed, which programs read. */
-function tellKept({ err }: Terminal, { uid, id, policy, forwardAs }: ShownSource, flags: CreateFlags): void {
+function tellKept({ err }: Terminal, kept: ShownSource, flags: CreateFlags): void {
+  const { uid, id, policy, onUnknownEvent, dedupe, forwardAs } = kept;
   const given = [
     ...(flags.secret === undefined ? [] : ['--secret']),
     ...(flags.setting === undefined ? [] : ['--setting']),
     ...(flags.policy === undefined || flags.policy === policy ? [] : ['--policy']),
+    ...(flags.onUnknownEvent === undefined || flags.onUnknownEvent === onUnknownEvent ? [] : ['--on-unknown-event']),
+    ...(flags.dedupe === undefined || isDeepStrictEqual(flags.dedupe, dedupe) ? [] : ['--dedupe']),
     ...(flags.passThrough === undefined || forwardAs === 'pass-through' ? [] : ['--pass-through']),
   ];
   if (given.length === 0) return;
