@@ -6,6 +6,7 @@
  * than its scope.
  */
 export type { Api, RouteGroup, Served } from './api.ts';
+export type { EndpointOut } from './contract.ts';
 export type { DeadLetterDetailOut, GroupOut, ReportOut } from './contract-dead-letter.ts';
 export type { SourceOut } from './contract-ingest.ts';
 export type { FollowedOut, LoggedDetailOut, LoggedOut } from './contract-message-log.ts';

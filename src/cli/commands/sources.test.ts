@@ -1,4 +1,6 @@
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReceiver } from '../../testing/scripted-receiver.ts';
 import { openReceivingRig, type ReceivingRig } from '../testing/receiving-rig.ts';
 
 describe('posthorn sources', { timeout: 60_000 }, () => {
@@ -139,7 +141,52 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
     expect(err).toContain('PUT /ingest/api/v1/source/{source}');
   });
 
-  it.each(['show', 'delete', 'rotate-secret --secret x', 'rotate-token'])(
+  it('sends the events of a source on, signed with the secret that it prints', async () => {
+    await rig.run('sources create stripe --uid on --secret whsec_on');
+    const app = await startReceiver();
+    const made = await rig.run(`sources forward on --to ${app.url}shop --uid shop --event-type invoice.paid`);
+    expect(made).toMatchObject({ exitCode: 0, err: '' });
+    const [, secret = ''] = /^secret +(whsec_\S+)$/m.exec(made.out) ?? [];
+    expect(made.out).toMatch(/^endpoint +shop \(ep_\w+\)\nsends to +http:.*\/shop\nevent types +invoice\.paid\n/);
+    const signed = 'trigger stripe invoice.paid --source on --secret whsec_on';
+    await rig.run(signed);
+    await rig.run(signed.replace('invoice.paid', 'customer.created'));
+    await expect.poll(() => app.arrivals.length).toBe(1);
+    const [arrival] = app.arrivals;
+    const headers = arrival?.headers as Record<string, string>;
+    expect(new Webhook(secret).verify(arrival?.body ?? '', headers)).toMatchObject({ type: 'invoice.paid' });
+    await app.close();
+  });
+
+  it('sends on as it came what a source passes through, and takes several types', async () => {
+    await rig.run('sources create stripe --uid through --secret whsec_on --pass-through');
+    const types = '--event-type invoice.paid,invoice.voided --event-type charge.refunded';
+    const forward = `sources forward through --to http://127.0.0.1:9/ ${types}`;
+    const made = await rig.json(forward);
+    expect(made).toMatchObject({
+      uid: null,
+      url: 'http://127.0.0.1:9/',
+      eventTypes: ['invoice.paid', 'invoice.voided', 'charge.refunded'],
+    });
+    expect(made).not.toHaveProperty('secret');
+    expect((await rig.run(forward)).out).toMatch(/^secret +none: events go as they came/m);
+  });
+
+  it.each([
+    ['', /--to <url>/],
+    ['--to nowhere', /^posthorn: --to cannot be sent to: it is not a URL/],
+    ['--to http://127.0.0.1/ --uid a/b', /^posthorn: --uid must be /],
+    ['--to http://127.0.0.1/ --event-type a,', /--event-type/],
+  ])('ALL-06 forward %s: is refused in the words of the command line', async (flags, said) => {
+    await rig.run('sources create none --uid refusing --if-missing');
+    expect(await rig.run(`sources forward refusing ${flags}`)).toMatchObject({
+      exitCode: 2,
+      out: '',
+      err: expect.stringMatching(said),
+    });
+  });
+
+  it.each(['show', 'forward --to http://127.0.0.1/', 'delete', 'rotate-secret --secret x', 'rotate-token'])(
     'ALL-06 says of a source that is not there where those are that are: %s',
     async (command) => {
       const [name = '', ...flags] = command.split(' ');
@@ -153,7 +200,9 @@ describe('posthorn sources', { timeout: 60_000 }, () => {
   it('ALL-06 says which commands there are to who asks for another', async () => {
     const { exitCode, err } = await rig.run('sources update stripe --policy quick');
     expect(exitCode).toBe(2);
-    expect(err).toContain('there are list, create, show, delete, rotate-secret, rotate-token; posthorn sources --help');
+    expect(err).toContain(
+      'there are list, create, show, forward, delete, rotate-secret, rotate-token; posthorn sources --help',
+    );
     expect((await rig.run('sources --help')).out.replaceAll(/\s+/g, ' ')).toContain(
       'PUT /ingest/api/v1/source/{source}',
     );

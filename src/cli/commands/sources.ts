@@ -15,6 +15,7 @@ import type { Terminal } from '../terminal.ts';
 import { printable } from '../terminal-line.ts';
 import type { Page } from '../wire-dead-letter.ts';
 import { type ShownSource, shownUrl } from '../wire-source.ts';
+import { forwardCommand } from './sources-forward.ts';
 
 interface Flags extends ServerAddress {
   readonly json?: true;
@@ -44,6 +45,7 @@ export function sourcesCommand(terminal: Terminal): Command {
       'after',
       examples(
         ['posthorn sources create stripe --secret whsec_…', 'and enter its URL on the dashboard of Stripe'],
+        ['posthorn sources forward stripe --to https://shop.example.com/webhooks', 'its events, signed anew'],
         ['posthorn sources rotate-secret stripe --secret whsec_…', 'the old secret works on until --drop-old'],
         ['posthorn sources rotate-token stripe', 'a URL that nobody can guess; the old one works on for 48 hours'],
       ),
@@ -51,6 +53,7 @@ export function sourcesCommand(terminal: Terminal): Command {
     .addCommand(listCommand(terminal))
     .addCommand(createCommand(terminal))
     .addCommand(showCommand(terminal))
+    .addCommand(forwardCommand(terminal))
     .addCommand(deleteCommand(terminal))
     .addCommand(rotateSecretCommand(terminal))
     .addCommand(rotateTokenCommand(terminal));
